@@ -129,6 +129,16 @@ emulated() { # emulated OPTION...: checks CUDA kernels and says which are not ri
   grep -E -A 3 'wrong|skipped' "$tmp/rows"
   grep -q -E '^[0-9]+ rows: [1-9][0-9]* right, 0 wrong, 0 skipped' "$tmp/rows"
 }
+all_ran() { # all_ran BUT OP...: says which of their kernels, but those with such names, are not in $EMULATOR_RAN
+  but=$1
+  shift
+  for op; do
+    grep -oh '[a-z0-9_]*(const __grid_constant__' "out/gen/$op/$op"_*__cuda*.cu
+  done | sed 's/(.*//' | grep -vE "$but" | sort -u >"$tmp/there"
+  [ -s "$tmp/there" ] && sort -u "$EMULATOR_RAN" | comm -23 "$tmp/there" - >"$tmp/missing"
+  cat "$tmp/missing"
+  [ ! -s "$tmp/missing" ]
+}
 
 summary() { # the last line, and the exit status, that tests/run looks for
   printf '%d passed, %d failed\n' "$passed" "$failed"

@@ -44,6 +44,16 @@ is 'groups of axes' emulated --op 'batch_*,heads,out_of_heads,terms_*,mlp*' --si
 is 'batches' emulated --op matmul_batched --size 1x67x131x65,3x8x40x300
 is 'gradients' emulated --op 'matmul_backward*,linear_gelu_backward*' --size 67x131x70,1x5x513,131x1x1
 
+# Each way of cutting, where it is asked for: few rows and one, few columns, and all tiles.
+EMULATOR_RAN=$tmp/ran
+export EMULATOR_RAN
+for cut in 1 2 3 4 5 6 7 8 9; do
+  is "way $cut of cutting" emulated --no-probe --dtype f32,bf16 --op matmul --size 8x8x136 --cut "$cut"
+done
+is 'one row' emulated --no-probe --dtype f32,bf16 --op matmul --size 1x8x136
+is 'every way was taken' all_ran '^$' matmul
+unset EMULATOR_RAN
+
 is 'other implementations' emulated --op 'weighted_sum*' --size 7x3,3x255,1x5000,1000x3,67x1300
 
 # ---- planted faults -------------------------------------------------------------------------------------------

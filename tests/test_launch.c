@@ -111,8 +111,7 @@ static bool product(lathe_query *q) {
        .at_once = 1,
        .threads = 256,
        .most = 512,
-       .rate = 9000,
-       .otherwise = 1},
+       .rate = 600},
   };
   const lathe_matrices of[] = {{q->dim[0], q->dim[1], 1}};
   const lathe_step s = {of, 1, q->dim[2]};

@@ -58,7 +58,7 @@ end
 local WIDE = { columns = 256, tm = 16, bk = 32, rate = 107, start = 12000 }
 local OWN = { columns = 128, bk = 64, rate = 100, start = 8000 }
 local SMALL = {
-  { bm = 64, columns = 64, tn = 4, bk = 128, at_once = 3, rate = 80, wait = 1800, start = 3000 },
+  { bm = 64, columns = 64, tn = 4, bk = 64, at_once = 4, rate = 80, wait = 1200, start = 2000 },
   { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 50, wait = 2000, start = 2000 },
 }
 

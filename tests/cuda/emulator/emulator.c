@@ -5,7 +5,7 @@
  * A block has one of the operating system's threads at a time, and with it shared memory of its own, which
  * is thread-local; the block's threads are fibers in it, which go on to the next where they wait. A few
  * clusters of blocks run at a time, begun in the order of their numbers. The file that EMULATOR_RAN in the
- * environment names gets a line with the name of each kernel that is asked for, to be launched. */
+ * environment names gets a line with the name of each kernel that is launched. */
 #include "emulator.h"
 
 #include <dlfcn.h>
@@ -503,6 +503,7 @@ CUresult fake_module_load(CUmodule *module, const void *image) {
 
 /* Found with the module's anchor, which a launch needs too. */
 typedef struct found {
+  char *name; /* null once it is in the list of those that ran */
   kernel_fn *kernel;
   void *(*anchor)(void);
   unsigned shared; /* bytes that a launch may ask for */
@@ -510,15 +511,10 @@ typedef struct found {
 
 CUresult fake_module_function(CUfunction *function, CUmodule module, const char *name) {
   found *f = malloc(sizeof *f); /* kept to the end, as modules are */
-  const char *ran = getenv("EMULATOR_RAN");
-  FILE *list = ran ? fopen(ran, "a") : NULL;
 
   if (!f)
     return CUDA_ERROR_OUT_OF_MEMORY;
-  if (list) {
-    fprintf(list, "%s\n", name);
-    fclose(list);
-  }
+  f->name = strdup(name);
   *(void **)&f->kernel = dlsym(module, name);
   *(void **)&f->anchor = dlsym(module, "emulator_anchor");
   f->shared = UNASKED;
@@ -548,9 +544,21 @@ CUresult fake_max_active_clusters(int *clusters, CUfunction function,
   return fake_state;
 }
 
+static void tell(found *f) {
+  const char *ran = getenv("EMULATOR_RAN");
+  FILE *list = ran && f->name ? fopen(ran, "a") : NULL;
+
+  if (!list)
+    return;
+  fprintf(list, "%s\n", f->name);
+  fclose(list);
+  free(f->name);
+  f->name = NULL;
+}
+
 CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function, void **parameters,
                           void **extra) {
-  const found *f = (const found *)function;
+  found *f = (found *)function;
   const unsigned cluster = fake_attribute(config, LATHE_DRIVER_CLUSTER, 1);
   launch l = {.kernel = f->kernel,
               .anchor = f->anchor,
@@ -569,6 +577,7 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
       config->shared > f->shared || cluster > MOST_CLUSTER || config->grid[0] % cluster != 0 ||
       l.threads.x * l.threads.y * l.threads.z > MOST_THREADS)
     return fake_state = CUDA_ERROR_ILLEGAL_ADDRESS;
+  tell(f);
   run_launch(&l);
   return fake_state;
 }
