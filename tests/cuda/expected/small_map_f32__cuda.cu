@@ -50,12 +50,14 @@ static __device__ __forceinline__ void small_map_f32__cuda_b128_u2_tile(const la
 
 extern "C" __global__ void __launch_bounds__(128)
     small_map_f32__cuda_b128_u2_apart(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_map_f32__cuda_b128_u2_tile(args, blockIdx.x * (size_t)1024);
 }
 
 /* All operands at multiples of 16 bytes. */
 extern "C" __global__ void __launch_bounds__(128)
     small_map_f32__cuda_b128_u2(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   const float *in_x = (const float *)args.buf[0];
   const float *in_y = (const float *)args.buf[1];
   float *out_r = (float *)args.buf[2];

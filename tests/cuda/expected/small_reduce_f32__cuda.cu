@@ -40,6 +40,7 @@ struct small_reduce_f32__cuda_gathered1 {
  * once, for the work is dealt out among them: hence the bound on registers. */
 extern "C" __global__ void __launch_bounds__(64, 2)
     small_reduce_f32__cuda_b64_u1_w2_1(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   enum { N = 4 };
   const float *in_x = (const float *)args.buf[0];
   long long *out_r = (long long *)args.buf[1];
@@ -157,6 +158,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
 /* The same by accesses of one element each. */
 extern "C" __global__ void __launch_bounds__(64, 2)
     small_reduce_f32__cuda_b64_u1_w2_apart1(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   enum { N = 4 };
   const float *in_x = (const float *)args.buf[0];
   long long *out_r = (long long *)args.buf[1];

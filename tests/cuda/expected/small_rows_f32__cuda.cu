@@ -856,101 +856,121 @@ static __device__ __forceinline__ void small_rows_f32__cuda_ahead(const lathe_ar
 /* threads=512 hold=auto ahead=auto */
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x1_full(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_FULL, 8, 1>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x1_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_PACKS, 8, 1>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x1_ends(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_ENDS, 8, 1>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x2_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_PACKS, 8, 2>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x2_ends(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_ENDS, 8, 2>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x4_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_PACKS, 8, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x4_ends(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_ENDS, 8, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_16x4_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_PACKS, 16, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_16x4_ends(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_ENDS, 16, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_32x4_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_PACKS, 32, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_32x4_ends(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_ENDS, 32, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 3)
     small_rows_f32__cuda_block_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 3)
     small_rows_f32__cuda_block_ends(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_ENDS, 0, 4>(args, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
     small_rows_f32__cuda_long_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_long<LATHE_PACKS, 4>(args, blockIdx.x);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1)
     small_rows_f32__cuda_split1_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_split1<LATHE_PACKS, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1)
     small_rows_f32__cuda_split2_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_split2<LATHE_PACKS, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
     small_rows_f32__cuda_long_ends(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_long<LATHE_ENDS, 4>(args, blockIdx.x);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1)
     small_rows_f32__cuda_split1_ends(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_split1<LATHE_ENDS, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 1)
     small_rows_f32__cuda_split2_ends(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_split2<LATHE_ENDS, 2>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
     small_rows_f32__cuda_long_apart(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_long<LATHE_APART, 4>(args, blockIdx.x);
 }
 
@@ -959,16 +979,19 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 #if __CUDA_ARCH__ >= 900
 extern "C" __global__ void __launch_bounds__(512, 3)
     small_rows_f32__cuda_cluster_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_PACKS, 0, 4>(args, lathe_cluster_size());
 }
 
 extern "C" __global__ void __launch_bounds__(512, 3)
     small_rows_f32__cuda_cluster_ends(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_held<LATHE_ENDS, 0, 4>(args, lathe_cluster_size());
 }
 
 extern "C" __global__ void __launch_bounds__(512, 2)
     small_rows_f32__cuda_ahead_cluster(const __grid_constant__ lathe_args args) {
+  lathe_begin();
   small_rows_f32__cuda_ahead<LATHE_PACKS, 0, 4, 1, 3, true>(args);
 }
 
