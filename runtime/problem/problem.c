@@ -375,11 +375,12 @@ long double problem_expected(const problem *p, int output, size_t element) {
   return value;
 }
 
-/* Whether an operand has numbers below the normal range of its type; with `away` they become zero, of the same sign. */
-static bool flush(const problem *p, int o, bool away) {
+/* Whether an operand has numbers below the normal range of its type. With `away` they become zero, of the same sign, or
+ * the nearest of those that the range's lowest numbers of so many digits are apart. */
+static bool flush(const problem *p, int o, bool away, int digits) {
   const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
   const dtype_format *f = lathe_dtype_format_of(type);
-  const double smallest = ldexp(1, f->emin);
+  const double smallest = ldexp(1, f->emin), step = ldexp(smallest, 1 - digits);
   bool has = false;
 
   for (size_t i = 0; i < p->elements[o]; i++) {
@@ -388,12 +389,19 @@ static bool flush(const problem *p, int o, bool away) {
     lathe_dtype_widen(type, at, 1, &value);
     if (fabs(value) < smallest && value != 0) {
       has = true;
-      value = copysign(0, value);
+      value = copysign(digits ? step * rint(fabs(value) / step) : 0, value);
       if (away)
         lathe_dtype_narrow(type, &value, 1, at);
     }
   }
   return has;
+}
+
+/* Whether an operand is an input of floating numbers. */
+static bool is_floating(const problem *p, int o) {
+  const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
+
+  return p->input[o] && lathe_dtype_numeric(type) && !lathe_dtype_format_of(type)->integer;
 }
 
 problem *problem_copy(const problem *p) {
@@ -414,8 +422,8 @@ static problem *copy_by(const problem *p, problem_leeway leeway) {
   problem *copy = problem_copy(p);
 
   for (int o = 0; copy && o < p->op->noperands; o++)
-    if (leeway.operands & 1u << o)
-      flush(copy, o, true);
+    if (leeway.operands & 1u << o || (leeway.digits && is_floating(copy, o)))
+      flush(copy, o, true, leeway.operands & 1u << o ? 0 : leeway.digits);
   if (copy)
     copy->leeway = leeway;
   if (copy && problem_solve(copy))
@@ -444,8 +452,7 @@ static unsigned flushable(const problem *p, unsigned types) {
 
   for (int o = 0; o < p->op->noperands; o++) {
     const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
-    if (p->input[o] && types & 1u << type && lathe_dtype_numeric(type) &&
-        !lathe_dtype_format_of(type)->integer && flush(p, o, false))
+    if (types & 1u << type && is_floating(p, o) && flush(p, o, false, 0))
       found |= 1u << o;
   }
   return found;
