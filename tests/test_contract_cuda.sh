@@ -42,6 +42,8 @@ is 'products' emulated --op 'product_*,dequantised,alpha_beta,scaled_inside,beyo
   --size 67x131x65,9x5x600
 is 'groups of axes' emulated --op 'batch_*,heads,out_of_heads,terms_*,mlp*' --size 3x67x35x70
 is 'batches' emulated --op matmul_batched --size 1x67x131x65,3x8x40x300
+is 'factors below the normal range' emulated --no-probe --dtype f32 --variant '*tf32' --op matmul_backward --size 1x7x257 \
+  --seed 2560355971 --special inf,zero,denormal,beyond --offset 4
 is 'gradients' emulated --op 'matmul_backward*,linear_gelu_backward*' --size 67x131x70,1x5x513,131x1x1
 
 # Each way of cutting, where it is asked for: few rows and one, few columns, and all tiles.
@@ -98,14 +100,8 @@ is 'finds few rows by half of a warp' fault $tiles thin.h 'apart = 16' 'apart = 
 is 'finds terms past the last' fault "$mma" tensor.h 'terms = to - k < BK ? (int)(to - k) : BK' 'terms = BK'
 is 'finds copies that nobody waits for' fault "$mma" tensor.h 'lathe_await_groups<AHEAD - 1>' 'lathe_await_groups<AHEAD>'
 is 'finds a barrier left out of tensor cores' fault "$mma" tensor.h '__syncthreads();
-        copy(k' 'copy(k'
+      copy(k' 'copy(k'
 is 'finds matrices of other rows' fault "$mma" tensor.h 'second = lane / 8 % 2,' 'second = lane / 8 % 2 * 0,'
-is 'finds a slice copied too early' fault "$wgmma" tensor.h 'STAGES - 2 : STAGES - 1' 'STAGES - 1 : STAGES - 1'
-is 'finds what tensor cores were not shown' fault "$wgmma" tensor.h 'lathe_show_tensor_cores();' ''
-is 'finds sums that are not at rest' fault "$wgmma" tensor.h 'lathe_begin_mma();' ''
-is 'finds products that nobody waits for' fault "$wgmma" tensor.h 'lathe_await_mma<0>' 'lathe_await_mma<1>'
-is 'finds slices read while copied to' fault "$wgmma" tensor.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
-is 'finds chunks that are not rotated' fault "$wgmma" tensor.h 'line * 8 + (chunk ^ line % 8)' 'line * 8 + chunk'
 is 'finds sums in other places' fault "$wgmma" tensor.h 'half * 8 + lane / 4' 'half * 4 + lane / 4'
 # Of stages that the copy engine fills.
 is 'finds a stage that nobody waited for' fault "$wgmma" fetched.h 'lathe_await_phase(r.full + t.stage, t.parity);' ''

@@ -150,16 +150,14 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
   }
 };
 
-/* A warp has WARP_M x WARP_N of the sums. With 16 and all of a line, groups of four warps multiply: wgmma, of
- * sm_90a. */
+/* A warp has WARP_M x WARP_N of the sums. */
 template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct lathe_tensor_sums {
   using element = typename C::element;
   static constexpr int WARPS_N = BN / WARP_N, THREADS = BM / WARP_M * WARPS_N * 32;
   using slice_a = lathe_slice<element, BM, C::A_ALONG_K, THREADS>;
   using slice_b = lathe_slice<element, BN, C::B_ALONG_K, THREADS>;
-  static constexpr bool GROUPS = WARP_M == 16;
   static constexpr int BK = slice_a::TERMS, STEP = BK / 4; /* terms of an mma */
-  static constexpr int AHEAD = GROUPS ? STAGES - 2 : STAGES - 1;
+  static constexpr int AHEAD = STAGES - 1;
   static constexpr int STAGE = slice_a::CHUNKS + slice_b::CHUNKS;
   static constexpr int TILES_M = WARP_M / 16, TILES_N = WARP_N / 8;
   static constexpr int PADDED = BN + 8; /* of a line of sums in shared memory */
@@ -186,18 +184,6 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
   }
   static __device__ __forceinline__ int first_n() {
     return (int)threadIdx.x / 32 % WARPS_N * WARP_N;
-  }
-
-  /* A group's sums of 64 rows, added up while the threads go on. */
-  __device__ __forceinline__ void multiply_ahead(const uint4 *stage) {
-    const int rows = first_m() / 64 * 64;
-    lathe_begin_mma();
-#pragma unroll
-    for (int k = 0; k < BK; k += STEP)
-      lathe_group_mma<BN, C::A_ALONG_K, C::B_ALONG_K>(
-          (const element *)nullptr, sums[0], stage + slice_a::line_of(rows, k),
-          stage + slice_a::CHUNKS + slice_b::line_of(0, k));
-    lathe_end_mma();
   }
 
   /* Of a slice of each factor. */
@@ -245,23 +231,12 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
     int stage = 0, next = AHEAD;
     for (size_t k = from; k < to; k += BK) {
       lathe_await_groups<AHEAD - 1>();
-      if constexpr (GROUPS) {
-        lathe_show_tensor_cores();
-        __syncthreads();
-        multiply_ahead(room + stage * STAGE);
-        copy(k + (size_t)AHEAD * BK,
-             next); /* where all have read what was multiplied before the last */
-        lathe_await_mma<1>(sums[0]);
-      } else {
-        __syncthreads();
-        copy(k + (size_t)AHEAD * BK, next);
-        multiply(room + stage * STAGE, room + stage * STAGE + slice_a::CHUNKS);
-      }
+      __syncthreads();
+      copy(k + (size_t)AHEAD * BK, next);
+      multiply(room + stage * STAGE, room + stage * STAGE + slice_a::CHUNKS);
       stage = stage + 1 == STAGES ? 0 : stage + 1;
       next = next + 1 == STAGES ? 0 : next + 1;
     }
-    if constexpr (GROUPS)
-      lathe_await_mma<0>(sums[0]);
     lathe_await_groups<0>();
     __syncthreads();
   }
