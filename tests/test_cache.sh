@@ -16,7 +16,7 @@ if command -v "${NVCC:-nvcc}" >/dev/null; then cuda=--enable-cuda; else
   cuda=--disable-cuda
 fi
 export CCACHE_DIR="$tmp/cache" CCACHE_CONFIGPATH="$tmp/ccache.conf"
-unset CCACHE_DISABLE CCACHE_BASEDIR CCACHE_NODIRECT CCACHE_RECACHE CCACHE_READONLY
+unset CCACHE_DISABLE CCACHE_BASEDIR CCACHE_DEPEND CCACHE_NODIRECT CCACHE_RECACHE CCACHE_READONLY
 : >"$CCACHE_CONFIGPATH"
 
 build() { # build FOLDER [TARGET]: a copy of the sources with two ops there, and bench of it, or the target
