@@ -191,6 +191,8 @@ else
     is 'leaves nothing' env LD_LIBRARY_PATH=counted setarch -R ./cuda_calls
     on_counted() { LD_LIBRARY_PATH=counted planted "$@"; }
     is 'finds loads in a call' on_counted cuda.c 's/int error = lathe_driver_prepare_all.*/int error = 0;/;s/off <= 8/off > 8/' thread cuda_calls
+    on_counted_90() { LD_LIBRARY_PATH=counted COUNTED_90=1 planted "$@"; }
+    is 'finds launches that are late' on_counted_90 cuda.c 's/"cuFuncGetAttribute"/"none"/' thread cuda_calls
     is 'finds a context that is left' on_counted cuda.c 's/^  leave(d, former);/  (void)0;/' thread cuda_calls
     is 'finds kernels that are found without a lock' on_counted cuda.c 's/pthread_mutex_lock(&d->lock);//;s/pthread_mutex_unlock(&d->lock);//' thread cuda_calls
     is 'finds code that is not given back' on_counted cuda.c 's/^  lathe_images_forget(&d->images);//' address,undefined cuda_calls

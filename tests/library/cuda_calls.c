@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <lathe/softmax.h>
@@ -81,7 +82,7 @@ int main(void) {
     return failed;
   }
   atomic_int *launches = dlsym(library, "counted_launches"),
-             *loads = dlsym(library, "counted_loads");
+             *loads = dlsym(library, "counted_loads"), *early = dlsym(library, "counted_early");
   atomic_int *others = dlsym(library, "counted_others");
   void **used = dlsym(library, "counted_stream");
   int *error = dlsym(library, "counted_error");
@@ -107,6 +108,8 @@ int main(void) {
   EXPECT(*launches == 1 && *used == stream);
   EXPECT(lathe_run(&plan, operand, NULL, (void *)64, NULL) == 0 && *used == NULL);
   EXPECT(*launches == 2 && *others == 0 && *loads == loaded);
+  /* Kernels that wait for the one before them may begin early, and no others. */
+  EXPECT(*early == (getenv("COUNTED_90") ? 2 : 0));
   /* What is refused launches nothing. */
   *launches = 0;
   plan.why[0] = '\0';
