@@ -118,7 +118,7 @@ emulator=$LATHE_SRC/tests/cuda/emulator
 emulator_driver() {
   cc -std=gnu11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -O2 -march=native -Wall -Wextra \
     -Wno-unused-parameter -Werror -shared -fPIC -I"$LATHE_SRC/runtime" -I"$emulator" -I"$LATHE_SRC/tests/cuda" \
-    "$emulator/emulator.c" "$LATHE_SRC/tests/cuda/driver/device.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
+    "$emulator/emulator.c" "$emulator/device.c" "$LATHE_SRC/tests/cuda/driver/device.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
     -o libcuda.so.1 -lm -lpthread
 }
 configure_emulator() { # configure_emulator OPTION...

@@ -88,7 +88,7 @@ def emulator(folder):
     folder.mkdir(parents=True, exist_ok=True)
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-U_FORTIFY_SOURCE", "-O1", "-shared", "-fPIC",
                f"-I{SOURCE / 'runtime'}", f"-I{tests / 'emulator'}", f"-I{tests}", str(tests / "emulator/emulator.c"),
-               str(tests / "driver/device.c"), str(tests / "driver/defaults.c"), "-o", str(folder / "libcuda.so.1"),
+               str(tests / "emulator/device.c"), str(tests / "driver/device.c"), str(tests / "driver/defaults.c"), "-o", str(folder / "libcuda.so.1"),
                "-lm", "-lpthread"]
     subprocess.run(command, check=True)
     return [f"NVCC={tests / 'emulator' / 'nvcc'}", "NVCCFLAGS=-O0", "--cuda-arch=sm_90a"]

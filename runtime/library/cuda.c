@@ -51,8 +51,7 @@ static bool get_all(cuda_device *d, int (**device_of)(int *),
          get(d->library, "cuModuleUnload", &d->unload) &&
          get(d->library, "cuModuleGetFunction", &d->driver.module_function) &&
          get(d->library, "cuFuncSetAttribute", &d->driver.function_set) &&
-         get(d->library, "cuLaunchKernel", &d->driver.launch) &&
-         get(d->library, "cuLaunchKernelEx", &d->driver.launch_with) &&
+         get(d->library, "cuLaunchKernelEx", &d->driver.launch) &&
          get(d->library, "cuOccupancyMaxActiveClusters", &d->driver.max_active_clusters) &&
          get(d->library, "cuCtxGetCurrent", &d->current) &&
          get(d->library, "cuCtxGetDevice", device_of) &&

@@ -26,6 +26,7 @@ enum {
   LATHE_DRIVER_PTX = 5,
   LATHE_DRIVER_CLUSTER = 4, /* of launches */
   LATHE_DRIVER_EARLY = 6,
+  LATHE_DRIVER_ATTRIBUTES = 2,          /* of them, at most */
   LATHE_DRIVER_EARLY_IN_GRAPHS = 12030, /* a version of the driver */
 };
 
@@ -57,11 +58,8 @@ typedef struct lathe_driver {
   int (*module_function)(lathe_driver_function *function, lathe_driver_module module,
                          const char *name);
   int (*function_set)(lathe_driver_function function, int attribute, int value);
-  int (*launch)(lathe_driver_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                lathe_driver_stream stream, void **parameters, void **extra);
-  int (*launch_with)(const lathe_driver_config *config, lathe_driver_function function,
-                     void **parameters, void **extra);
+  int (*launch)(const lathe_driver_config *config, lathe_driver_function function,
+                void **parameters, void **extra);
   int (*max_active_clusters)(int *clusters, lathe_driver_function function,
                              const lathe_driver_config *config);
   int (*tensor_map)(lathe_driver_map *map, int type, unsigned rank, void *at,
@@ -148,27 +146,22 @@ static inline int lathe_driver_find(const lathe_driver *driver, const unsigned c
 
 /* Whether a kernel may be launched before the one before it ends. It waits by itself (lathe_begin of templates/cuda)
  * where it was compiled for compute capability 9.0 or later; and older drivers take no such launch into a graph. */
-static inline int lathe_driver_is_early(const lathe_driver *driver,
-                                        lathe_driver_function function) {
+static inline int lathe_driver_is_early(const lathe_driver *d, lathe_driver_function function) {
   int compiled_for = 0, version = 0;
 
-  return driver->function_attribute && driver->version &&
-         !driver->function_attribute(&compiled_for, LATHE_DRIVER_PTX, function) &&
-         !driver->version(&version) && compiled_for >= 90 &&
+  return d->function_attribute && d->version && !d->version(&version) &&
+         !d->function_attribute(&compiled_for, LATHE_DRIVER_PTX, function) && compiled_for >= 90 &&
          version >= LATHE_DRIVER_EARLY_IN_GRAPHS;
 }
 
-enum { LATHE_DRIVER_ATTRIBUTES = 2 };
-
-/* How a kernel is launched; attribute: room for what that points to. */
-static inline lathe_driver_config
-lathe_driver_configure(const lathe_launch *k,
-                       lathe_driver_attribute (*attribute)[LATHE_DRIVER_ATTRIBUTES],
-                       lathe_driver_stream stream) {
-  lathe_driver_attribute *next = *attribute;
+/* How a kernel is launched; attribute: room for LATHE_DRIVER_ATTRIBUTES. */
+static inline lathe_driver_config lathe_driver_configure(const lathe_launch *k,
+                                                         lathe_driver_attribute *attribute,
+                                                         lathe_driver_stream stream) {
+  lathe_driver_attribute *next = attribute;
   lathe_driver_config config;
 
-  memset(*attribute, 0, sizeof *attribute);
+  memset(attribute, 0, LATHE_DRIVER_ATTRIBUTES * sizeof *attribute);
   if (k->cluster > 1) {
     next->id = LATHE_DRIVER_CLUSTER;
     next->value[0] = k->cluster;
@@ -186,8 +179,8 @@ lathe_driver_configure(const lathe_launch *k,
   }
   config.shared = k->shared;
   config.stream = stream;
-  config.attributes = *attribute;
-  config.count = (unsigned)(next - *attribute);
+  config.attributes = attribute;
+  config.count = (unsigned)(next - attribute);
   return config;
 }
 
@@ -195,7 +188,7 @@ lathe_driver_configure(const lathe_launch *k,
 static inline int lathe_driver_reside(const lathe_driver *driver, lathe_driver_function function,
                                       lathe_launch *k) {
   lathe_driver_attribute attribute[LATHE_DRIVER_ATTRIBUTES];
-  const lathe_driver_config config = lathe_driver_configure(k, &attribute, NULL);
+  const lathe_driver_config config = lathe_driver_configure(k, attribute, NULL);
   int most = 0;
   const int error = driver->max_active_clusters(&most, function, &config);
 
@@ -244,6 +237,8 @@ static inline int lathe_driver_launch(const lathe_driver *driver, lathe_driver_f
                                       lathe_driver_stream stream) {
   lathe_driver_map maps[LATHE_MAX_MAPS];
   void *parameters[1 + LATHE_MAX_MAPS];
+  lathe_driver_attribute attribute[LATHE_DRIVER_ATTRIBUTES];
+  const lathe_driver_config config = lathe_driver_configure(k, attribute, stream);
   int error = 0;
 
   parameters[0] = args;
@@ -251,15 +246,7 @@ static inline int lathe_driver_launch(const lathe_driver *driver, lathe_driver_f
     parameters[1 + i] = &maps[i];
   for (int i = 0; i < k->nmaps && !error; i++)
     error = lathe_driver_make_map(driver, &maps[i], &k->maps[i], args);
-  if (error)
-    return error;
-  if (k->cluster > 1 || k->early) {
-    lathe_driver_attribute attribute[LATHE_DRIVER_ATTRIBUTES];
-    const lathe_driver_config config = lathe_driver_configure(k, &attribute, stream);
-    return driver->launch_with(&config, function, parameters, NULL);
-  }
-  return driver->launch(function, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
-                        k->block[2], k->shared, stream, parameters, NULL);
+  return error ? error : driver->launch(&config, function, parameters, NULL);
 }
 
 /* ---- calls --------------------------------------------------------------------------------------- */

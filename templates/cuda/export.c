@@ -84,8 +84,7 @@ static int lathe_open(void) {
       lathe_get(library, "cuModuleLoadData", &lathe_functions.module_load) &&
       lathe_get(library, "cuModuleGetFunction", &lathe_functions.module_function) &&
       lathe_get(library, "cuFuncSetAttribute", &lathe_functions.function_set) &&
-      lathe_get(library, "cuLaunchKernel", &lathe_functions.launch) &&
-      lathe_get(library, "cuLaunchKernelEx", &lathe_functions.launch_with) &&
+      lathe_get(library, "cuLaunchKernelEx", &lathe_functions.launch) &&
       lathe_get(library, "cuOccupancyMaxActiveClusters", &lathe_functions.max_active_clusters) &&
       lathe_get(library, "cuCtxGetCurrent", &lathe_context_get) &&
       lathe_get(library, "cuCtxGetDevice", &lathe_context_device) &&

@@ -16,13 +16,13 @@ function tensor.copied(p, side, rest)
   local terms = terms_of(p)
   local bm, bn = side or p.bm, side or p.bn == "auto" and 128 or p.bn
   local warp_m, warp_n = math.min(64, bm // 2), math.min(64, bn // (side and 2 or 4))
-  local stages = side and 4 or p.unit == "wgmma" and 3 or p.stages
+  local stages = side and 4 or rest and 3 or p.stages
   local speed = side and { rest and 350 or 450, rest and 1500 or 700, 2000 }
     or { 600, rest and 1800 or 1000, 4000 }
   return {
     sums = "tensor", name = ("_mma%dx%dx%d"):format(bm, bn, stages), bm = bm, bn = bn, bk = terms, warp_m = warp_m,
     warp_n = warp_n, stages = stages, threads = bm // warp_m * (bn // warp_n) * 32,
-    at_once = side and 3 or bn == 256 and 1 or 2, numbers = bm * bn,
+    at_once = side and 3 or (bn == 256 or stages > 3) and 1 or 2, numbers = bm * bn,
     shared = math.max(stages * (bm + bn) * 128, bm * (bn + 8) * 4),
     rate = speed[1] * terms // 64, wait = speed[2], start = speed[3], terms = side and 2 * terms or nil,
   }

@@ -31,8 +31,7 @@ bool cuda_open(char *why, size_t size) {
       .module_load = cuda.module_load,
       .module_function = cuda.module_function,
       .function_set = cuda.function_set,
-      .launch = cuda.launch,
-      .launch_with = cuda.launch_with,
+      .launch = cuda.launch_with,
       .max_active_clusters = cuda.max_active_clusters,
       .tensor_map = cuda.tensor_map,
   };

@@ -38,7 +38,6 @@ enum {
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
   CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH = 120,
-
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR = 39,
 
   CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
@@ -48,7 +47,6 @@ enum {
   CU_STREAM_NON_BLOCKING = 1,
   CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
-  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
 };
 
 typedef lathe_driver_map CUtensorMap;
@@ -57,7 +55,6 @@ typedef struct CUuuid {
   unsigned char bytes[16];
 } CUuuid;
 
-typedef lathe_driver_attribute cuda_launch_attribute;
 typedef lathe_driver_config cuda_launch_config;
 
 /* A row a function: its name here, its name in the library, its parameters. */

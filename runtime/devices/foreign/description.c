@@ -477,13 +477,6 @@ description *description_read(const char *path, const char **why) {
   return NULL;
 }
 
-void description_free(description *d) {
-  if (!d)
-    return;
-  json_decref(d->root);
-  free(d);
-}
-
 const char *description_op(const description *d) {
   return json_string_value(json_object_get(d->root, "op"));
 }

@@ -26,7 +26,6 @@ typedef struct description_arguments {
 
 /* Null with the reason in why, static. */
 description *description_read(const char *path, const char **why);
-void description_free(description *d);
 
 /* The op that it is of; null where it says none. */
 const char *description_op(const description *d);

@@ -186,12 +186,6 @@ int peer_file(const char *library) {
   return p->file;
 }
 
-const char *peer_version(const char *library) {
-  const process *p = process_of(library);
-
-  return p->version[0] ? p->version : NULL;
-}
-
 bool peer_refused(const char *library) {
   return process_of(library)->refused;
 }

@@ -22,9 +22,6 @@ double peer_asking_ns(const char *library);
 /* Whether the process was there, and refused what it was last asked. */
 bool peer_refused(const char *library);
 
-/* The names and versions of the library and its Python; null before the first answer. */
-const char *peer_version(const char *library);
-
 /* How many of a library's processes have ended: what they were told is gone. */
 unsigned peer_ended(const char *library);
 
