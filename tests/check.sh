@@ -118,8 +118,8 @@ emulator=$LATHE_SRC/tests/cuda/emulator
 emulator_driver() {
   cc -std=gnu11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -O2 -march=native -Wall -Wextra \
     -Wno-unused-parameter -Werror -shared -fPIC -I"$LATHE_SRC/runtime" -I"$emulator" -I"$LATHE_SRC/tests/cuda" \
-    "$emulator/emulator.c" "$emulator/device.c" "$LATHE_SRC/tests/cuda/driver/device.c" "$LATHE_SRC/tests/cuda/driver/defaults.c" \
-    -o libcuda.so.1 -lm -lpthread
+    "$emulator/emulator.c" "$emulator/device.c" "$LATHE_SRC/tests/cuda/driver/device.c" \
+    "$LATHE_SRC/tests/cuda/driver/defaults.c" -o libcuda.so.1 -lm -lpthread
 }
 configure_emulator() { # configure_emulator OPTION...
   configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 NVCC="$emulator/nvcc" NVCCFLAGS=-Og --cuda-arch=sm_80,sm_90a \

@@ -86,10 +86,10 @@ def emulator(folder):
     """The options that build for the emulator of CUDA, whose driver is put into the folder."""
     tests = SOURCE / "tests" / "cuda"
     folder.mkdir(parents=True, exist_ok=True)
+    sources = ["emulator/emulator.c", "emulator/device.c", "driver/device.c", "driver/defaults.c"]
     command = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-U_FORTIFY_SOURCE", "-O1", "-shared", "-fPIC",
-               f"-I{SOURCE / 'runtime'}", f"-I{tests / 'emulator'}", f"-I{tests}", str(tests / "emulator/emulator.c"),
-               str(tests / "emulator/device.c"), str(tests / "driver/device.c"), str(tests / "driver/defaults.c"), "-o", str(folder / "libcuda.so.1"),
-               "-lm", "-lpthread"]
+               f"-I{SOURCE / 'runtime'}", f"-I{tests / 'emulator'}", f"-I{tests}",
+               *(str(tests / source) for source in sources), "-o", str(folder / "libcuda.so.1"), "-lm", "-lpthread"]
     subprocess.run(command, check=True)
     return [f"NVCC={tests / 'emulator' / 'nvcc'}", "NVCCFLAGS=-O0", "--cuda-arch=sm_90a"]
 

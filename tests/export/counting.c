@@ -105,17 +105,6 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
   return counted_error;
 }
 
-CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                     CUstream stream, void **parameters, void **extra) {
-  const cuda_launch_config config = {.grid = {grid_x, grid_y, grid_z},
-                                     .block = {block_x, block_y, block_z},
-                                     .shared = shared,
-                                     .stream = stream};
-
-  return fake_launch_with(&config, function, parameters, extra);
-}
-
 CUresult fake_error_string(CUresult error, const char **text) {
   *text = error == 719 ? "unspecified launch failure" : NULL;
   return 0;

@@ -141,3 +141,15 @@ CUresult fake_event_synchronize(CUevent event) {
   fake_catch_up();
   return fake_state;
 }
+
+/* The same launch with its arguments one by one. */
+CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                     CUstream stream, void **parameters, void **extra) {
+  const cuda_launch_config config = {.grid = {grid_x, grid_y, grid_z},
+                                     .block = {block_x, block_y, block_z},
+                                     .shared = shared,
+                                     .stream = stream};
+
+  return fake_launch_with(&config, function, parameters, extra);
+}

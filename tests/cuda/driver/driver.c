@@ -174,13 +174,11 @@ CUresult fake_copy_async(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstrea
   return fake_state;
 }
 
-CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                     CUstream stream, void **parameters, void **extra) {
+CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function, void **parameters,
+                          void **extra) {
   work w = {.moves = (const char *)function == &mover};
 
-  (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y;
-  (void)block_z, (void)shared, (void)extra;
+  (void)extra;
   if ((const char *)function == &multiplier) { /* 10 ns a round, whatever the number of blocks */
     now_us += 0.01 * *(const unsigned *)parameters[1];
     return fake_state;
@@ -188,8 +186,8 @@ CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsi
   if (!w.moves)
     memcpy(&w.args, parameters[0], sizeof w.args);
   if (!being_made && !w.moves)
-    w.races = (asked("race with copies") && copying && copying != stream) ||
-              (asked("race with caches") && copying == stream) ||
+    w.races = (asked("race with copies") && copying && copying != config->stream) ||
+              (asked("race with caches") && copying == config->stream) ||
               (asked("race with itself") && under_way++ > 0);
   if (asked("crash"))
     raise(SIGSEGV);

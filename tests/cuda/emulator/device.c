@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "driver/fake.h"
@@ -156,17 +157,6 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
   tell(f);
   run_launch(&l);
   return fake_state;
-}
-
-CUresult fake_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                     CUstream stream, void **parameters, void **extra) {
-  const cuda_launch_config config = {.grid = {grid_x, grid_y, grid_z},
-                                     .block = {block_x, block_y, block_z},
-                                     .shared = shared,
-                                     .stream = stream};
-
-  return fake_launch_with(&config, function, parameters, extra);
 }
 
 _Static_assert(sizeof(emulator_map) == sizeof(CUtensorMap), "a map is in a map of the driver's");
