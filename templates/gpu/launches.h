@@ -130,7 +130,7 @@ typedef struct lathe_cut {
   /* Multiply-adds that a multiprocessor does in a clock, and clocks that a tile takes besides. 0: none. Of a block
    * alone: clocks between its slices of so many terms; 0: it has a multiprocessor's rate. */
   uint32_t rate, start, wait, slice;
-  int nmaps;          /* CUDA: of its factors, without which it is not taken */
+  int nmaps; /* CUDA: of its factors, without which it is not taken */
   const lathe_tensor_map *maps;
 } lathe_cut;
 

@@ -80,7 +80,7 @@ CUresult fake_module_load(CUmodule *module, const void *image) {
 
 /* Found with the module's anchor, which a launch needs too. */
 typedef struct found {
-  char *name; /* null once it is in the list of those that ran */
+  char name[256]; /* empty once it is in the list of those that ran */
   kernel_fn *kernel;
   void *(*anchor)(void);
   unsigned shared; /* bytes that a launch may ask for */
@@ -91,7 +91,7 @@ CUresult fake_module_function(CUfunction *function, CUmodule module, const char 
 
   if (!f)
     return CUDA_ERROR_OUT_OF_MEMORY;
-  f->name = strdup(name);
+  snprintf(f->name, sizeof f->name, "%s", name);
   *(void **)&f->kernel = dlsym(module, name);
   *(void **)&f->anchor = dlsym(module, "emulator_anchor");
   f->shared = UNASKED;
@@ -123,14 +123,13 @@ CUresult fake_max_active_clusters(int *clusters, CUfunction function,
 
 static void tell(found *f) {
   const char *ran = getenv("EMULATOR_RAN");
-  FILE *list = ran && f->name ? fopen(ran, "a") : NULL;
+  FILE *list = ran && f->name[0] ? fopen(ran, "a") : NULL;
 
   if (!list)
     return;
   fprintf(list, "%s\n", f->name);
   fclose(list);
-  free(f->name);
-  f->name = NULL;
+  f->name[0] = '\0';
 }
 
 CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function, void **parameters,
