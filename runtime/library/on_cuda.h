@@ -65,9 +65,9 @@ typedef struct lathe_driver {
   int (*tensor_map)(lathe_driver_map *map, int type, unsigned rank, void *at,
                     const unsigned long long *extents, const unsigned long long *strides,
                     const unsigned *box, const unsigned *steps, int interleave, int swizzle,
-                    int promotion, int fill); /* null: an older driver has none */
-  int (*function_attribute)(int *value, int attribute,
-                            lathe_driver_function function); /* may be null, too */
+                    int promotion,
+                    int fill); /* null: an older driver has none; so may be what follows */
+  int (*function_attribute)(int *value, int attribute, lathe_driver_function function);
   int (*version)(int *version);
 } lathe_driver;
 

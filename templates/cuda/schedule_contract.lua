@@ -22,7 +22,8 @@ local function thin(facts, made, rows)
   }
 end
 
--- Of several rows or columns tiles may be faster, where terms are too few for such slices.
+-- Of several rows or columns tiles may be faster, where terms are too few for such slices. rate, wait, start: as of one
+-- H100.
 local function thin_pair(list, facts, made)
   local rows, columns = thin(facts, made, FEW), thin(facts, made, FEW)
   for _, shape in ipairs { rows, columns } do
