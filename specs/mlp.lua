@@ -33,6 +33,7 @@ op "mlp" {
   sets = { sweep = sweep },
   dtypes = vector.dtypes,
   ulp = vector.ulp(3),
+  products = "narrow", -- as where a layer's results are stored for the next
   backward = {
     variants = { "default" },
     peers = {

@@ -89,14 +89,15 @@ local function rooms_of(step, cut, blocks)
   return sum(list)
 end
 
--- What must hold for a tensor map to be made (lathe_lay_out), added to a list; the map as it is told.
-local function map_of(map, needs, list)
+-- What must hold for a tensor map to be made (lathe_lay_out), added to a list; the map as it is told. places: where
+-- temporaries are.
+local function map_of(map, needs, places, list)
   local made = {
-    operand = map.operand, bytes = map.bytes, swizzle = map.swizzle or 0, tf32 = map.rounded == 1, extents = list {},
-    box = list {},
+    operand = not map.temporary and map.operand or nil, workspace = places[map.temporary], bytes = map.bytes,
+    swizzle = map.swizzle or 0, tf32 = map.rounded == 1, extents = list {}, box = list {},
   }
   local stride = tostring(map.bytes)
-  needs[#needs + 1] = ("address[%d] %% 16 == 0"):format(map.operand)
+  needs[#needs + 1] = not map.temporary and ("address[%d] %% 16 == 0"):format(map.operand) or nil
   for i, of in ipairs(map.extent) do
     local extent = product(of)
     if of == 0 then
@@ -143,7 +144,7 @@ local function cut_of(step, cut, names, of, let, list)
   local maps = list {}
   for i, map in ipairs(cut.maps or {}) do
     needs[#needs + 1] = "maps"
-    maps[i] = map_of(map, needs, list)
+    maps[i] = map_of(map, needs, of.places, list)
   end
   local every = let("all", shares(("min(%s, %d)"):format(at_once, cut.most)))
   local groups = ("%s * shares * %s"):format(all, clusters)
@@ -188,6 +189,11 @@ function raw_steps.of(v, vulkan, file_of, list)
     return name .. count
   end
   local told_of
+  local temporaries, places = {}, {}
+  for i, of in ipairs(shape.temporaries) do
+    places[i] = ("%d + %s"):format(work.bytes, sum(temporaries))
+    temporaries[i] = upwards(("%s * %d"):format(product(of), shape.number), 64)
+  end
 
   -- What is told of one launch, what its blocks leave, and whether it fits.
   local function launch(step)
@@ -200,6 +206,7 @@ function raw_steps.of(v, vulkan, file_of, list)
     local run = step.image and v.part.runs and v.part.runs[step.image + 1]
     local of = {
       vulkan = vulkan, stem = (step.of_run or v.part.stem) .. (step.stem or "_step" .. launches),
+      places = places,
       file_of = function(number)
         return file_of((run or v.part).stem, number)
       end,
@@ -235,10 +242,6 @@ function raw_steps.of(v, vulkan, file_of, list)
     return told, largest(lefts), table.concat(fit, " && ")
   end
 
-  local temporaries = {}
-  for i, of in ipairs(shape.temporaries) do
-    temporaries[i] = upwards(("%s * %d"):format(product(of), shape.number), 64)
-  end
   local steps, left, fits = told_of(shape.steps)
   return {
     steps = steps, let = lets, workspace = ("%d + %s + %s"):format(work.bytes, left, sum(temporaries)),

@@ -32,6 +32,7 @@ local reference = setmetatable({
   flushed = "part->flushed",
   narrowed = "part->narrowed",
   vanishing = "part->vanishing",
+  bursting = "part->bursting",
   narrow = "part->narrow",
   sqrt = "sqrt{f}({1})",
   abs = "fabs{f}({1})",

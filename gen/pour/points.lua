@@ -141,6 +141,7 @@ local outside = {
   flushed = { step = "call", plain = plain_text },
   narrowed = { step = "call", plain = plain_text },
   vanishing = { step = "call", plain = plain_text },
+  bursting = { step = "call", plain = plain_text },
   shared = {
     step = "row",
     plain = function(_, node)

@@ -10,8 +10,11 @@
 --     .leaf                  the leaf "result": what the sum comes to at a point, in the graphs of the values
 --     .values                { operand, node }: outputs and temporaries with a value at each point of `axes`
 --     .operands              those of a, b and values, in their order in record.operands
---   record.temporaries     { name, axes, dims, dim_index, temporary = true }: in the type that is computed in
+--   record.temporaries     { name, axes, dims, dim_index, temporary = true }: in the type that is computed in.
+--                          is_factor: of one that only factors are, as it is, which variants may round to the op's type
 --   record.operands        the op's, then the temporaries
+--   record.products        { sum, factor, other }: the sums of such factors as the op's values have them, and what
+--                          stands beside these in their terms
 --
 -- A run is a list of places in the op's dimensions that lie together in every operand of the step that has them, in
 -- that order, so that they count as one dimension: steps.stride. The innermost axis of what a step stores is in n,
@@ -237,7 +240,7 @@ function splitter:temporary(node, s)
   if not self.kept[node] then
     local operand = { name = self.fresh(), axes = node.axes, temporary = true }
     self.temporaries[#self.temporaries + 1] = operand
-    self.kept[node] = expr.leaf("input", operand.name, "r", node.axes)
+    self.kept[node], self.held[operand] = expr.leaf("input", operand.name, "r", node.axes), node
     table.insert(self.steps[s].values, { operand = operand, node = self:in_step(node, s) })
   end
   return self.kept[node]
@@ -366,6 +369,52 @@ function splitter:add_points(node)
   end)
 end
 
+local function never()
+  return false
+end
+
+-- Whether a node reads an operand anywhere.
+local function reads(node, operand)
+  local found = false
+  expr.visit({ node }, function(n)
+    found = found or n.op == "input" and n.name == operand.name
+  end)
+  return found
+end
+
+-- The products of a temporary, which holds a node of the op's values; or nil where something reads it besides.
+function splitter:products_of(operand, node)
+  local list = {}
+  for _, step in ipairs(self.steps) do
+    for _, value in ipairs(step.values) do
+      if reads(value.node, operand) then
+        return nil
+      end
+    end
+    for _, factor in ipairs { step.a, step.b } do
+      local is_whole = factor.op == "input" and factor.name == operand.name
+      if is_whole and text.contains(steps.factors_of(step.sum[1], never), node) then
+        local other = expr.rewrite(step.sum[1], {}, { [node] = expr.const(1) })
+        list[#list + 1] = { sum = step.sum, factor = node, other = other }
+      elseif reads(factor, operand) then
+        return nil
+      end
+    end
+  end
+  return list
+end
+
+-- Marks the temporaries that only factors are. Their products.
+function splitter:mark_factors()
+  local list = {}
+  for _, operand in ipairs(self.temporaries) do
+    local found = self:products_of(operand, self.held[operand])
+    operand.is_factor = found ~= nil
+    table.move(found or {}, 1, #(found or {}), #list + 1, list)
+  end
+  return list
+end
+
 -- The record of some values { operand, node } of an op, or nil and why there is none. Nodes are made in the graph of
 -- the values. how: points, whether values of no sum are steps too; stored, whether what is summed is stored before.
 function steps.make(op, values, how)
@@ -376,7 +425,8 @@ function steps.make(op, values, how)
   end
   expr.enter(values[1].node.graph)
   local self = setmetatable({
-    steps = {}, temporaries = {}, number = {}, known = {}, kept = {}, before = {}, fresh = steps.namer(op),
+    steps = {}, temporaries = {}, number = {}, known = {}, kept = {}, held = {}, before = {},
+    fresh = steps.namer(op),
   }, splitter)
   expr.visit(text.map(values, function(value)
     return value.node
@@ -400,7 +450,10 @@ function steps.make(op, values, how)
     end
     table.insert(self.steps[s].values, { operand = value.operand, node = self:in_step(value.node, s) })
   end
-  local record = { steps = self.steps, temporaries = self.temporaries, operands = { table.unpack(op.operands) } }
+  local record = {
+    steps = self.steps, temporaries = self.temporaries, operands = { table.unpack(op.operands) },
+    products = self:mark_factors(),
+  }
   for _, operand in ipairs(self.temporaries) do
     record.operands[#record.operands + 1] = operand
   end

@@ -50,7 +50,7 @@ end
 --   { path, reference = true }
 -- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, template,
 -- needs, variants, image, nth }, nth of a file's images; one for each precision, enabled backend and implementation,
--- or for a variant whose parameters need an extension where a backend has these apart; and of a sequence one that
+-- or for a variant whose parameters need an extension where a backend has these apart; and of products one that
 -- `narrows` what is only a product's factor to the op's type. A sequence has its part, with `runs`, and one for each
 -- of these, with `run`, its number, and variants { name, ... } like the sequence's. An op that is left out has no
 -- files.
@@ -94,7 +94,7 @@ function sources.of(op)
     if not variant.disabled then
       local alone = backend.needs_apart and #variant.params_need > 0
       local of = "__" .. backend.name .. (variant.implementation and "_" .. variant.implementation or "")
-      local narrows = variant.template == "sequence" and variant.params.products == "narrow"
+      local narrows = variant.template ~= "stream" and variant.params.products == "narrow"
       local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. of .. (narrows and "_narrow" or "")
       if not parts[stem] then
         parts[stem] = {

@@ -63,8 +63,8 @@ end
 -- (the point's place along the axis k), "result" (of a step: steps.lua), "tiny" (the type's smallest normal number),
 -- "unit" (the spacing of numbers next to 1, of the digits that kernels compute by), "flushed" (that smallest number in
 -- such units where a kernel may take what is below as zero, else 0), "narrowed" (in these units, how far what is
--- between two products is rounded, or 0), "vanishing" (below what that is lost), "narrow" (1 where results are of a
--- type of 16 bits, else 0); and those of passes.lua.
+-- between two products is rounded, or 0), "vanishing" (below what that is lost), "bursting" (from what on it is
+-- infinite), "narrow" (1 where results are of a type of 16 bits, else 0); and those of passes.lua.
 -- mask: the axes that it varies over, none where it is left out; leaves of other axes are others.
 function expr.leaf(op, name, node_type, mask, k)
   local key = string.format("%s %s %d", op, name, mask or 0)

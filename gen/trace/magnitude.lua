@@ -309,15 +309,18 @@ local function added_in_order(sum)
   return (0.5 * expr.sqrt(count) + expr.leaf("narrow", "") * count / 128) * rounded(sum)
 end
 
--- What is added to the error of a stream's product over columns, { sum, factor, other }. `factor`, which comes of
--- tiles of other products, may be rounded to elements, or vanish where it is below what those tell from 0. Where it
--- is 0, as a mask makes it, the other factor may not be read, whatever that is.
-local function between(product)
+-- What is added to the error of a product, { sum, factor, other }, whose `factor` comes of other products. It may be
+-- rounded to elements, vanish where it is below what those tell from 0, or be infinite where it, with its own error, is
+-- beyond the largest of them. Where it is 0, as a mask makes it, the other factor may not be read, whatever that is.
+local function between(product, error_of_factor)
   local by, least = expr.leaf("narrowed", "narrowed"), expr.leaf("vanishing", "vanishing")
   local off = by * rounded(product.sum[1]) + least / unit() * rounded(product.other)
   local is_finite = expr.lt(expr.abs(product.other), math.huge)
   local unread = expr.all_of(expr.eq(product.factor, 0), expr.negate(is_finite))
-  return expr.sum(expr.select(unread, math.huge, expr.select(expr.gt(by, 0), off, 0)), product.sum.k)
+  local largest = expr.abs(product.factor) + error_of_factor * unit()
+  local bursts = expr.negate(expr.lt(largest, expr.leaf("bursting", "bursting")))
+  local either = expr.select(unread, math.huge, expr.select(bursts, math.huge, off))
+  return expr.sum(expr.select(expr.gt(by, 0), either, expr.select(unread, math.huge, 0)), product.sum.k)
 end
 
 local function factors_of(product, found)
@@ -497,7 +500,8 @@ local function error_of(node, memo)
       end, table.unpack(node, 1, #node))
       off = plus(off, added_by_sign(node, memo))
       for _, product in ipairs(memo.products or {}) do
-        off = plus(off, rawequal(node, product.sum) and between(product) or nil)
+        local is_here = rawequal(node, product.sum)
+        off = plus(off, is_here and between(product, error_of(product.factor, memo) or expr.const(0)) or nil)
       end
       if memo.in_order then -- as contractions do
         off = plus(off, node.op == "sum" and added_in_order(node) or node.op == "mul" and regrouped(node) or nil)

@@ -300,10 +300,19 @@ local function sums_in_order(op)
   return op.template == "contract"
 end
 
+-- The products with a factor that some kernel may round, or nil.
+local function narrow_products(op)
+  for _, variant in ipairs(op.planned) do
+    if variant.params.products == "narrow" then
+      return (op.stream or op.sequence or op.steps).products
+    end
+  end
+end
+
 -- The magnitudes of the outputs that are numbers: an index has none.
 local function magnitudes_of(op)
   local found = {}
-  local memo = { in_order = sums_in_order(op), products = (op.stream or op.sequence or {}).products }
+  local memo = { in_order = sums_in_order(op), products = narrow_products(op) }
   for _, value in ipairs(op.values) do
     if value.node.type == "r" then
       found[#found + 1] = { operand = value.operand, node = magnitude.of(value.node, memo) }

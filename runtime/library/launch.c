@@ -28,7 +28,7 @@ int lathe_lay_out(const lathe_tensor_map *map, const lathe_args *args, uint64_t 
   uint64_t stride = map->bytes;
   int count = 0;
 
-  if ((uintptr_t)args->buf[map->operand] % 16 != 0)
+  if ((uintptr_t)lathe_map_start(map, args) % 16 != 0)
     return 0;
   for (; count < 5 && map->extent[count]; count++) {
     if (count > 0 && (stride % 16 != 0 || stride >= most_stride))

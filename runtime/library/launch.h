@@ -52,17 +52,18 @@ typedef struct lathe_launch {
   int nmaps;
 } lathe_launch;
 
-/* A tensor map (TMA) that is made of an operand when a kernel is launched: of copies from there, what lies outside is
- * zero. */
+/* A tensor map (TMA) that is made of an operand, or of a temporary in the workspace, when a kernel is launched: of
+ * copies from there, what lies outside is zero. */
 typedef struct lathe_tensor_map {
   int operand;
   uint32_t bytes; /* of an element */
   uint32_t extent
       [5]; /* along each dimension, the innermost first: the product of which of the op's, a bit each; 0
                        * past the last */
-  uint32_t box[5];  /* elements along each that a copy brings */
-  uint32_t swizzle; /* bytes: 0, 32, 64 or 128 */
-  uint32_t rounded; /* 1: of f32, whose numbers are rounded to 11 digits on the way (tf32) */
+  uint32_t box[5];   /* elements along each that a copy brings */
+  uint32_t swizzle;  /* bytes: 0, 32, 64 or 128 */
+  uint32_t rounded;  /* 1: of f32, whose numbers are rounded to 11 digits on the way (tf32) */
+  lathe_cost *place; /* of a temporary: the bytes before it in the workspace; else null */
 } lathe_tensor_map;
 
 /* A variant's launches, as functions that the generator writes beside the image of its kernels. */
@@ -91,6 +92,12 @@ static inline const lathe_image *lathe_nth_image(const lathe_image *first, uint3
   for (; nth > 0; nth--)
     first = first->next;
   return first;
+}
+
+/* Where a map's operand or temporary begins. */
+static inline void *lathe_map_start(const lathe_tensor_map *map, const lathe_args *args) {
+  return map->place ? (char *)args->workspace + (size_t)map->place(args->dim)
+                    : args->buf[map->operand];
 }
 
 /* A call's operand as CUDA's cuTensorMapEncodeTiled takes it: extents, and how many bytes lie from an index along

@@ -226,7 +226,7 @@ static inline int lathe_driver_make_map(const lathe_driver *driver, lathe_driver
     type = LATHE_DRIVER_TF32;
   for (uint32_t bytes = map->swizzle; bytes >= 32; bytes /= 2)
     swizzle++;
-  return driver->tensor_map(made, type, (unsigned)rank, args->buf[map->operand], extent, stride,
+  return driver->tensor_map(made, type, (unsigned)rank, lathe_map_start(map, args), extent, stride,
                             map->box, steps, LATHE_DRIVER_NOT_INTERLEAVED, swizzle,
                             LATHE_DRIVER_TO_L2_BY_256, LATHE_DRIVER_ZEROS_OUTSIDE);
 }

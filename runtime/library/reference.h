@@ -67,8 +67,8 @@ struct reference_part {
   bool narrow; /* the call is in a type of 16 bits */
   /* Of the kernels that are checked: the spacing of numbers next to 1, and the smallest normal number in such units
    * where they may take what is below as zero, else 0. What is between two products is rounded by so many units,
-   * and vanishes where it is below so much. */
-  double unit, flushed, narrowed, vanishing;
+   * vanishes where it is below so much, and is infinite from so much on. */
+  double unit, flushed, narrowed, vanishing, bursting;
 };
 
 static inline double reference_one_f64(const reference_part *part, int buffer, size_t at) {

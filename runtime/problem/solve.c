@@ -231,6 +231,13 @@ static double vanishing(lathe_dtype dtype) {
   return fmax(ldexp(0.5, f->emin - f->digits + 1), ldexp(1, computed->emin));
 }
 
+/* From what on numbers are rounded to infinity. */
+static double bursting(lathe_dtype dtype) {
+  const dtype_format *f = lathe_dtype_format_of(dtype);
+
+  return ldexp(2 - ldexp(1, -f->digits), f->emax);
+}
+
 bool solve(const problem *p) {
   const dtype_format *computed = lathe_dtype_computed(p->dtype);
   const size_t number = number_size(p->wide);
@@ -245,6 +252,7 @@ bool solve(const problem *p) {
   s.part.unit = ldexp(1, 1 - (p->leeway.digits ? p->leeway.digits : computed->digits));
   s.part.narrowed = p->leeway.narrowed ? ldexp(0.5, computed->digits - p->leeway.narrowed) : 0;
   s.part.vanishing = p->leeway.narrowed ? vanishing(p->dtype) : 0;
+  s.part.bursting = bursting(p->dtype);
   s.part.flushed = p->leeway.between ? ldexp(1, computed->emin) / s.part.unit : 0;
   b = buffers_of(p, number, &s.part);
   if (!p->op->template_name)

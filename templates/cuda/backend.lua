@@ -16,7 +16,8 @@ end
 
 -- Why what is between products cannot be rounded, or nil.
 local function refused_narrowing(p, op, dtypes)
-  if p.products == "narrow" and op.sequence and #op.sequence.products == 0 then
+  local of = op.stream or op.sequence or op.steps
+  if p.products == "narrow" and of and #of.products == 0 then
     return "products = narrow: expected a product of what another one comes to, found none"
   end
   for _, dtype in ipairs(p.products == "narrow" and dtypes or {}) do
@@ -78,7 +79,8 @@ return {
       { "unroll", range = { 1, 16 }, default = 4, short = "u" },
       { "waves", range = { 1, 32 }, default = 4, short = "w" },
     },
-    -- products: of factors as they are, or of f32 rounded to tf32, which dispatch leaves to ops that allow it;
+    -- products: of factors as they are, or of f32 rounded to tf32, or of what is between them rounded to the operands'
+    -- type, both of which dispatch leaves to ops that allow it;
     -- unit: what multiplies, where factors allow it: registers or tensor cores; bm, bn: rows and columns of
     -- a block's tile, of which auto leaves the columns to the size of a call; stages: slices of the factors in
     -- shared memory at once where threads copy them.
@@ -93,7 +95,7 @@ return {
         short = { [64] = "n64", [128] = "n128", [256] = "n256" },
       },
       { "stages", range = { 2, 6 }, default = 3, short = "s" },
-      { "products", names = { "exact", "tf32" }, default = "exact", short = { tf32 = "tf32" } },
+      { "products", names = { "exact", "tf32", "narrow" }, default = "exact", short = { tf32 = "tf32", narrow = "narrow" } },
     },
     nest = {},
     -- products: narrow ones are of what is between them rounded to the operands' type, by tensor cores.

@@ -27,6 +27,10 @@ return {
   chain = {
     { backend = "cuda", implementation = "coopmat", products = "tf32", dtypes = "f32" },
     { backend = "cuda", implementation = "coopmat", dtypes = { "f32", "f16", "bf16" } },
+    {
+      backend = "cuda", implementation = "product", unit = "wgmma", bn = "auto", stages = 4, products = "narrow",
+      dtypes = { "f16", "bf16" },
+    },
     { backend = "cuda" },
     { backend = "cuda", implementation = "for_loop" },
   },

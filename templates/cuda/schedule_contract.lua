@@ -17,6 +17,7 @@ local function thin(facts, made, rows)
   local at_once = 128 // facts.bits
   return {
     sums = "thin", name = "_rows" .. rows, rows = rows, bm = rows, bn = across(facts, made.b), bk = 32768 // facts.bits,
+    terms = 8192 // facts.bits,
     threads = THIN, at_once = rows > 1 and 2 or facts.width == 8 and 3 or 4, numbers = THIN * rows * at_once,
     chains = THIN // 32,
   }

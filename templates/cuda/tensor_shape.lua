@@ -38,8 +38,8 @@ function tensor.bits_of(run)
 end
 
 -- The map by which the copy engine brings `rows` rows of a factor's slice: elements side by side in memory as lines of
--- 128 bytes, whose chunks it rotates, and those of f32 rounded to tf32; nil where it has none, as temporaries. width:
--- elements of a chunk.
+-- 128 bytes, whose chunks it rotates, and those of f32 rounded to tf32; nil where it has none. The factor is an operand
+-- or a temporary, by number. width: elements of a chunk.
 function tensor.map_of(side, step, across, rows, width)
   if not side.runs then
     return nil
@@ -55,8 +55,8 @@ function tensor.map_of(side, step, across, rows, width)
   end
   return has_other and #box <= 5
     and {
-      operand = side.operand - 1, bytes = 16 // width, extent = extent, box = box, swizzle = 128,
-      rounded = width == 4 and 1 or nil,
+      operand = (side.operand or 1) - 1, temporary = side.temporary, bytes = 16 // width, extent = extent, box = box,
+      swizzle = 128, rounded = width == 4 and 1 or nil,
     } or nil
 end
 

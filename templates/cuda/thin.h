@@ -1,7 +1,8 @@
 /* thin.h - sums of products of a matrix with few rows, or one: bound by the memory that the other factor is read from.
  * In words of tiles.h, a block has up to M rows of a, in slices in shared memory, and BN rows of b, each of which is
  * read once, straight to registers: where b's elements lie side by side along k, a warp has a few rows, and its threads
- * neighbouring terms; elsewhere each thread has neighbouring rows, and each warp every eighth term.
+ * neighbouring terms; elsewhere each thread has neighbouring rows, and each warp every eighth term. Where b has fewer
+ * rows than that, warps share rows, or threads of a warp do, and have their parts of the terms.
  *
  * A result with few columns is the same of the factors in turn. */
 #ifndef LATHE_THIN_H
@@ -22,11 +23,12 @@ template <typename C, int M> struct lathe_thin_sums {
     alignas(16) number a[M * BK];
     number sums[WARPS][32 * V];
   };
+  int across; /* warps that have rows of their own, or threads of a warp: a power of two */
   /* Of results (row, at_n() ... at_n() + AT_ONCE - 1) where the thread has some. */
   number sums[M][AT_ONCE];
   number partial[M][C::B_ALONG_K ? AT_ONCE : V];
 
-  __device__ __forceinline__ lathe_thin_sums() {
+  __device__ __forceinline__ lathe_thin_sums() : across(1) {
 #pragma unroll
     for (int row = 0; row < M; row++)
 #pragma unroll
@@ -73,10 +75,20 @@ template <typename C, int M> struct lathe_thin_sums {
     }
   }
 
+  /* How many of `most` are for so many rows, of which each has EACH. */
+  static __device__ __forceinline__ int across_of(size_t rows, int most) {
+    constexpr int EACH = C::B_ALONG_K ? AT_ONCE : V;
+    int across = 1;
+    while (across < most && (size_t)(across * EACH) < rows)
+      across *= 2;
+    return across;
+  }
+
   template <bool WHOLE>
   __device__ __forceinline__ void add_along_k(const C &c, const slices &s, size_t n, size_t k,
                                               int left) {
-    for (int term = lane() * V; term < left; term += 32 * V) {
+    const int first = (warp() / across * 32 + lane()) * V, step = WARPS / across * 32 * V;
+    for (int term = first; term < left; term += step) {
       typename C::raw_b raw[AT_ONCE];
 #pragma unroll
       for (int nth = 0; nth < AT_ONCE; nth++)
@@ -105,21 +117,23 @@ template <typename C, int M> struct lathe_thin_sums {
   template <bool WHOLE>
   __device__ __forceinline__ void add_along_n(const C &c, const slices &s, size_t n, size_t k,
                                               int left) {
-    for (int first = warp(); first < left; first += WARPS * READS) {
+    const int each = WARPS * 32 / across; /* terms that are read at once */
+    for (int first = warp() * (32 / across) + lane() / across; first < left;
+         first += each * READS) {
       typename C::raw_b raw[READS];
 #pragma unroll
       for (int nth = 0; nth < READS; nth++)
-        if (first + nth * WARPS < left)
-          c.template load_b<WHOLE>(raw[nth], n, k + first + nth * WARPS);
+        if (first + nth * each < left)
+          c.template load_b<WHOLE>(raw[nth], n, k + first + nth * each);
 #pragma unroll
       for (int nth = 0; nth < READS; nth++) {
         number b[V];
-        if (first + nth * WARPS >= left)
+        if (first + nth * each >= left)
           break;
         c.make_b(raw[nth], b);
 #pragma unroll
         for (int row = 0; row < M; row++) {
-          const number a = s.a[place(row, first + nth * WARPS)];
+          const number a = s.a[place(row, first + nth * each)];
 #pragma unroll
           for (int v = 0; v < V; v++)
             partial[row][v] = lathe_multiply_add(a, b[v], partial[row][v]);
@@ -131,31 +145,47 @@ template <typename C, int M> struct lathe_thin_sums {
   __device__ __forceinline__ void add(const C &c, slices &s, size_t m, size_t n, size_t from,
                                       size_t to) {
     const bool whole = n + BN <= c.n_count && (!C::B_ALONG_K || to % V == 0);
+    across = across_of(c.n_count - n, C::B_ALONG_K ? WARPS : 32);
     for (size_t k = from; k < to; k += BK) {
       const int left = to - k < BK ? (int)(to - k) : BK;
       __syncthreads();
       keep_a(c, s, m, k, to);
       __syncthreads();
       if constexpr (C::B_ALONG_K) {
+        const size_t first = n + warp() % across * AT_ONCE;
         if (whole)
-          add_along_k<true>(c, s, n + warp() * AT_ONCE, k, left);
+          add_along_k<true>(c, s, first, k, left);
         else
-          add_along_k<false>(c, s, n + warp() * AT_ONCE, k, left);
+          add_along_k<false>(c, s, first, k, left);
       } else {
+        const size_t first = n + lane() % across * V;
         if (whole)
-          add_along_n<true>(c, s, n + lane() * V, k, left);
+          add_along_n<true>(c, s, first, k, left);
         else
-          add_along_n<false>(c, s, n + lane() * V, k, left);
+          add_along_n<false>(c, s, first, k, left);
       }
     }
   }
 
-  /* Which thread has results: one of each warp, or the first of the block. */
+  /* Which thread has results: one of each warp with rows of its own, or the first of the block. */
   static __device__ __forceinline__ int at_n() {
     return C::B_ALONG_K ? warp() * AT_ONCE : (int)threadIdx.x * AT_ONCE;
   }
-  static __device__ __forceinline__ bool has_some() {
-    return C::B_ALONG_K ? lane() == 0 : (int)threadIdx.x * AT_ONCE < BN;
+  __device__ __forceinline__ bool has_some() const {
+    return C::B_ALONG_K ? lane() == 0 && warp() < across : (int)threadIdx.x * AT_ONCE < BN;
+  }
+
+  /* Adds what warps with the same rows have to what the first of them has. */
+  __device__ __forceinline__ void add_warps(slices &s, number (&row)[AT_ONCE]) const {
+    __syncthreads();
+#pragma unroll
+    for (int nth = 0; nth < AT_ONCE && lane() == 0; nth++)
+      s.sums[warp()][nth] = row[nth];
+    __syncthreads();
+    for (int of = warp() + across; of < WARPS && has_some(); of += across)
+#pragma unroll
+      for (int nth = 0; nth < AT_ONCE; nth++)
+        row[nth] += s.sums[of][nth];
   }
 
   /* Adds up what the threads have. */
@@ -171,11 +201,17 @@ template <typename C, int M> struct lathe_thin_sums {
             sum += __shfl_xor_sync(0xffffffff, sum, apart);
           sums[row][nth] = sum;
         }
+        if (across < WARPS)
+          add_warps(s, sums[row]);
       } else {
         __syncthreads();
 #pragma unroll
-        for (int v = 0; v < V; v++)
-          s.sums[warp()][lane() * V + v] = partial[row][v];
+        for (int v = 0; v < V; v++) {
+          number sum = partial[row][v];
+          for (int apart = 16; apart >= across; apart /= 2)
+            sum += __shfl_xor_sync(0xffffffff, sum, apart);
+          s.sums[warp()][lane() * V + v] = sum;
+        }
         __syncthreads();
 #pragma unroll
         for (int nth = 0; nth < AT_ONCE; nth++) {
@@ -252,7 +288,7 @@ template <typename C, int N> struct lathe_thin_columns {
   }
 
   __device__ __forceinline__ void finish(const C &c, slices &, size_t m, size_t n) const {
-    if (!in_turn::has_some())
+    if (!sums.has_some())
       return;
 #pragma unroll
     for (int nth = 0; nth < AT_ONCE; nth++)

@@ -51,8 +51,8 @@ local function operands_of(record, node)
   return list
 end
 
-local function place_of(record, operand)
-  for i, other in ipairs(record.operands) do
+local function place_of(list, operand)
+  for i, other in ipairs(list) do
     if other == operand then
       return i
     end
@@ -99,8 +99,10 @@ local function side(facts, record, step, node, across)
   local is_kept = operands[1] and operands[1].temporary
   made.plain = node.op == "input" and (not is_kept or facts.part.narrows) and facts.bits == 32
     and facts.element_of(operands[1]).name == facts.part.dtype and made.count == facts.width
-  if made.plain and not is_kept then
-    made.operand, made.runs = place_of(record, operands[1]), runs_of(step, operands[1])
+  if made.plain then
+    local list = is_kept and record.temporaries or record.operands
+    made[is_kept and "temporary" or "operand"] = place_of(list, operands[1])
+    made.runs = runs_of(step, operands[1])
   end
   return made
 end

@@ -74,13 +74,34 @@
 //@   end
 //@ end
 //@ collect(shape.steps)
+//@ local temporaries, placed = {}, {}
+//@ for i, of in ipairs(shape.temporaries) do
+//@   temporaries[i] = ("lathe_upwards(%s * %d, 64)"):format(product(of), shape.number)
+//@ end
+
+//@ -- Where the copy engine finds a temporary, in the workspace.
+//@ local function place(nth)
+//@ if not placed[nth] then
+//@ placed[nth] = true
+static double $name$_temporary$nth$(const size_t *dim) {
+  (void)dim;
+  return $(work.bytes)$(nth > 1 and " + (double)(" .. table.concat(temporaries, " + ", 1, nth - 1) .. ")" or "");
+}
+
+//@ end
+//@ end
 //@ for s, step in ipairs(all) do
 //@ for c, cut in ipairs(step.cuts) do
 //@ if cut.maps then
+//@ for _, map in ipairs(cut.maps) do
+//@ if map.temporary then
+//@ place(map.temporary)
+//@ end
+//@ end
 _Static_assert($(#cut.maps) <= LATHE_MAX_MAPS, "a launch has room for that many maps");
 static const lathe_tensor_map $name$_maps$s$_$c$[] = {
 //@ for _, map in ipairs(cut.maps) do
-    {$map.operand$$(fields(map, "operand"))},
+    {$map.operand$$(fields(map, "operand", "temporary"))$(map.temporary and (", .place = %s_temporary%d"):format(name, map.temporary) or "")},
 //@ end
 };
 //@ end
@@ -134,11 +155,8 @@ static int $(defines "launches")(const lathe_schedule *self, const lathe_args *a
 }
 
 static double $(defines "workspace")(const size_t *dim) {
-  size_t temporaries = 0;
+  const size_t temporaries = $(#temporaries > 0 and table.concat(temporaries, " + ") or "0");
 
-//@ for _, of in ipairs(shape.temporaries) do
-  temporaries += lathe_upwards($(product(of)) * $shape.number$, 64);
-//@ end
   return $work.bytes$ + lathe_left_by_steps($name$_steps, dim) + (double)temporaries;
 }
 
