@@ -38,6 +38,10 @@ local function is_chain(op)
   return layers > 1 and (not op.forward or is_chain(op.forward))
 end
 
+local function is_chain_to_totals(op)
+  return is_chain(op) and any(chain.of(op.steps, "any").kinds, function(of_step) return of_step == "total" end)
+end
+
 -- { name, says, template, is }: what it is in words; and the template that computes its ops, of which is(op) tells
 -- the kind's rows. The first that fits is an op's.
 local kinds = {
@@ -56,6 +60,10 @@ local kinds = {
     end,
   },
   { "rows", "reductions of rows, and values that are made of them", "rows" },
+  {
+    "chain_to_totals", "sums of products after each other, for each row of a batch, and sums over the batch", "contract",
+    is_chain_to_totals,
+  },
   { "chain", "sums of products after each other, for each row of a batch", "contract", is_chain },
   { "contract_typed", "sums of products, some of whose factors have a type of their own", "contract", is_typed },
   { "contract", "sums of products", "contract" },

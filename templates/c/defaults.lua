@@ -14,7 +14,18 @@ local reductions = {
 
 -- Tiles for the registers of each instruction set, by an implementation or the op's own template.
 local function tiles(implementation)
-  return {
+  local chain = {
+  { backend = "avx512", implementation = "simd", mr = 8, nv = 2 },
+  { backend = "avx512", mr = 14, nv = 2 },
+  { backend = "avx2", implementation = "simd", mr = 6, nv = 2 },
+  { backend = "avx2", mr = 6, nv = 2 },
+  { backend = { "simd", "-avx512", "-avx2" }, implementation = "simd", mr = 6, nv = 2 },
+  { backend = { "simd", "-avx512", "-avx2" }, mr = 4, nv = 2 },
+  { backend = "scalar", implementation = "simd", mr = 4, nv = 2 },
+  { backend = "scalar", mr = 4, nv = 2 },
+}
+
+return {
     { backend = "avx512", implementation = implementation, mr = 14, nv = 2 },
     { backend = "avx2", implementation = implementation, mr = 6, nv = 2 },
     { backend = { "simd", "-avx512", "-avx2" }, implementation = implementation, mr = 4, nv = 2 },
@@ -45,16 +56,8 @@ return {
   -- Of matrices of a few hundred rows it takes longer to pack rows for them, and to write and read what is between two
   -- layers, than to take some rows through all layers at once: of 64 inputs, 64 hidden and 16 outputs it takes 25 us on
   -- an EPYC (Zen 4) in place of 30, of 256, 256 and 64 374 of 395.
-  chain = {
-    { backend = "avx512", implementation = "simd", mr = 8, nv = 2 },
-    { backend = "avx512", mr = 14, nv = 2 },
-    { backend = "avx2", implementation = "simd", mr = 6, nv = 2 },
-    { backend = "avx2", mr = 6, nv = 2 },
-    { backend = { "simd", "-avx512", "-avx2" }, implementation = "simd", mr = 6, nv = 2 },
-    { backend = { "simd", "-avx512", "-avx2" }, mr = 4, nv = 2 },
-    { backend = "scalar", implementation = "simd", mr = 4, nv = 2 },
-    { backend = "scalar", mr = 4, nv = 2 },
-  },
+  chain = chain,
+  chain_to_totals = chain,
   stream = tiles "stream",
   sequence = tiles "sequence",
   nest = { { backend = "cpu", unroll = 4 } },

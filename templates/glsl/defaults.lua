@@ -1,6 +1,12 @@
 -- The rows of variants that ops have on Vulkan where their specs do not say: by the kinds of gen/trace/kind.lua.
 -- Dispatch calls the first that prefers the size, in bytes of all operands together, and that a device can run.
 
+local chain = {
+  { backend = "vulkan", implementation = "coopmat", dtypes = "f16" },
+  { backend = "vulkan" },
+  { backend = "vulkan", implementation = "for_loop" },
+}
+
 return {
   map = { { backend = "vulkan", block = { 128, 256 }, unroll = 1 } },
   -- As on CUDA.
@@ -17,11 +23,8 @@ return {
     { backend = "vulkan", bn = 128 },
   },
   contract_typed = { { backend = "vulkan", bn = 128 } },
-  chain = {
-    { backend = "vulkan", implementation = "coopmat", dtypes = "f16" },
-    { backend = "vulkan" },
-    { backend = "vulkan", implementation = "for_loop" },
-  },
+  chain = chain,
+  chain_to_totals = chain,
   stream = { { backend = "vulkan", implementation = "stream" }, { backend = "vulkan" } },
   sequence = {
     {
