@@ -59,8 +59,26 @@ chosen() { # chosen DTYPE SIZE VARIANT
 }
 is 'chooses products of matrices' chosen f32 batch=3xi=64xh=64xo=16 mlp_f32__cuda_coopmat
 is 'chooses plain contractions for what is too wide' chosen f32 batch=3xi=6000xh=64xo=16 mlp_f32__cuda_m128_n128_s3
-# What has room for many rows alone, where the copy engine can bring them.
-is 'chooses them for what may not fit' chosen f16 batch=4000xi=64xh=3000xo=16 mlp_f16__cuda_m128_n128_s3
+is 'chooses one launch for small layers' chosen f16 batch=8xi=64xh=42xo=40 mlp_f16__cuda_coopmat
+is 'chooses a launch for each of large ones' chosen f16 batch=21xi=184xh=709xo=285 mlp_f16__cuda_product_wgmma_m128_s4_narrow
+
+# Layers a launch each, with what is between them in 16 bits. The probe has hidden values that these cannot have.
+export EMULATOR_RAN="$tmp/ran"
+apart() { emulated --implementation product "$@"; }
+is 'a launch for each layer' apart --op 'mlp*' --size batch=17xi=40xh=72xo=33,batch=130xi=24xh=64xo=8,batch=3xi=9xh=130xo=70
+brought() { sort -u "$EMULATOR_RAN" | grep -x "mlp_$1__cuda_product_narrow_step2_fetched128x64"; }
+is 'the copy engine brings what is between them' brought f16
+is 'of both types' brought bf16
+is 'special values of a launch for each' apart --op mlp --size batch=17xi=40xh=72xo=33 --special nan,inf,zero,denormal
+elsewhere() {
+  plant "$tmp/tree/templates/gpu/launch_steps.c" '1, nth - 1)' '1, nth)' && ninja out/bench
+  built=$?
+  apart --op mlp_backward --size batch=130xi=24xh=64xo=8
+  wrong=$?
+  cp "$LATHE_SRC/templates/gpu/launch_steps.c" "$tmp/tree/templates/gpu/"
+  [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
+}
+is 'finds the place of another temporary' elsewhere
 
 # fault_of_mlp FILE FROM TO OPTION...: with that in place of a text, which is there once, mlp's kernels are wrong.
 fault_of_mlp() {

@@ -95,8 +95,10 @@ is 'finds a stride of another axis' fault $tiles contract_step.cu \
 is 'finds an epilogue of another sum' fault $tiles contract_step.cu '"sums[nth]"' '"sums[0]"'
 is 'finds an epilogue without its operands' fault $tiles contract_step.cu \
   'load(step, part, { m = "m", n = "n" }, "n"' 'load(step, part, { m = "m", n = "0" }, "n"'
-is 'finds few rows without their last term' fault $tiles thin.h 'term < left; term += 32 * V' 'term + 1 < left; term += 32 * V'
-is 'finds few rows by half of a warp' fault $tiles thin.h 'apart = 16' 'apart = 8'
+is 'finds few rows without their last term' fault $tiles thin.h 'term < left; term += step' 'term + 1 < left; term += step'
+is 'finds few rows by half of a warp' fault $tiles thin.h 'apart = 16; apart > 0' 'apart = 8; apart > 0'
+is 'finds few rows by some of the warps' fault $tiles thin.h 'of < WARPS && has_some(); of += across' 'of < 0; of += across'
+is 'finds few columns by some of the threads' fault $tiles thin.h 'apart >= across' 'apart > across'
 is 'finds terms past the last' fault "$mma" tensor.h 'terms = to - k < BK ? (int)(to - k) : BK' 'terms = BK'
 is 'finds copies that nobody waits for' fault "$mma" tensor.h 'lathe_await_groups<AHEAD - 1>' 'lathe_await_groups<AHEAD>'
 is 'finds a barrier left out of tensor cores' fault "$mma" tensor.h '__syncthreads();
