@@ -123,14 +123,6 @@ const row_field row_fields[] = {
 };
 const size_t row_field_count = sizeof row_fields / sizeof *row_fields;
 
-static char *copy(const char *text) {
-  char *c = strdup(text);
-
-  if (!c)
-    message_refuse("out of memory");
-  return c;
-}
-
 static double points_of(const task *t) {
   double points = 1;
 
@@ -155,18 +147,16 @@ static void name_dimensions(row *r) {
 }
 
 row *row_make(const task *t, const lathe_variant *variant, const device *on, uint64_t seed) {
-  row *r = calloc(1, sizeof *r);
+  row *r = message_need(calloc(1, sizeof *r));
   char name[256];
 
-  if (!r)
-    message_refuse("out of memory");
   for (size_t i = 0; i < row_field_count; i++)
     if (row_fields[i].type == ROW_REAL)
       *(double *)((char *)r + row_fields[i].offset) = NAN;
   r->task = t;
   r->of = variant;
   snprintf(name, sizeof name, "%s/%s", variant->name, t->size);
-  r->name = copy(name);
+  r->name = message_copy(name);
   r->op = t->op->name;
   r->dtype = lathe_dtype_name(t->dtype);
   r->backend = variant->backend->name;
@@ -221,10 +211,8 @@ const char *row_status_named(const char *status) {
 void row_add_turn(row *r, double ours, double base) {
   const size_t size = (r->turns.count + 1) * sizeof(double);
 
-  r->turns.ours = realloc(r->turns.ours, size);
-  r->turns.base = realloc(r->turns.base, size);
-  if (!r->turns.ours || !r->turns.base)
-    message_refuse("out of memory");
+  r->turns.ours = message_need(realloc(r->turns.ours, size));
+  r->turns.base = message_need(realloc(r->turns.base, size));
   r->turns.ours[r->turns.count] = ours;
   r->turns.base[r->turns.count++] = base;
 }
@@ -232,14 +220,14 @@ void row_add_turn(row *r, double ours, double base) {
 void row_skip(row *r, const char *why) {
   r->state = ROW_SKIPPED;
   r->status = "skipped";
-  r->reason = copy(why);
+  r->reason = message_copy(why);
 }
 
 void row_kill(row *r, const char *why, const char *repro) {
   r->state = ROW_KILLED;
   r->status = "killed";
-  r->reason = copy(why);
-  r->repro = copy(repro);
+  r->reason = message_copy(why);
+  r->repro = message_copy(repro);
 }
 
 void row_judge(row *r, const check_result *result, const char *repro) {
@@ -257,16 +245,16 @@ void row_judge(row *r, const check_result *result, const char *repro) {
   r->fate = result->fate;
   r->state = became[result->verdict].state;
   r->status = became[result->verdict].status;
-  r->checked = copy(result->checked[0] ? result->checked : "all");
+  r->checked = message_copy(result->checked[0] ? result->checked : "all");
   r->ulp = result->ulp;
   r->ulp_bound = result->bound;
   r->norm_error = result->off;
   r->norm_bound = result->off_allowed;
   if (r->state != ROW_RIGHT) {
-    r->reason = copy(result->message);
-    r->repro = copy(repro);
+    r->reason = message_copy(result->message);
+    r->repro = message_copy(repro);
   } else if (result->message[0]) {
-    r->note = copy(result->message);
+    r->note = message_copy(result->message);
   }
 }
 
@@ -285,7 +273,7 @@ void row_sentence(row *r) {
   else if ((r->state == ROW_RIGHT || r->state == ROW_SKIPPED) && f->state[0]) {
     r->verdict = "stateful"; /* which its file says, wherever it runs */
     free(r->reason);
-    r->reason = copy(f->state);
+    r->reason = message_copy(f->state);
   } else if (r->state == ROW_RIGHT && r->above_ceiling)
     r->verdict = "above the ceiling";
   else
@@ -357,7 +345,7 @@ static void hold_against_ceilings(row *r, const device *on) {
     return;
   share = timing_compare(&r->at_ceiling, &r->warm);
   ceilings_share(&r->ceilings, r->bytes, r->flops, r->real_time, &by_arithmetic);
-  r->ceiling = copy(by_arithmetic ? r->ceilings.flops_name : r->ceilings.bytes_name);
+  r->ceiling = message_copy(by_arithmetic ? r->ceilings.flops_name : r->ceilings.bytes_name);
   r->ceiling_share = share.median;
   r->ceiling_share_low = share.low;
   r->ceiling_share_high = share.high;
