@@ -84,8 +84,7 @@ void against_judge(const report *r) {
     measure_turns(line);
     probabilities[compared++] = line->base_probability;
   }
-  if (!stats_holm(probabilities, compared, level, told))
-    message_refuse("out of memory");
+  stats_holm(probabilities, compared, level, told);
   compared = 0;
   for (size_t i = 0; i < r->count; i++)
     if (!r->rows[i]->peer && is_compared(r->rows[i]))

@@ -151,17 +151,6 @@ static pairs pairs_of(const json_t *base, const json_t *new_run) {
 
 /* ---- what they show ------------------------------------------------------------------------------ */
 
-static int compare_numbers(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
-static double middle(double *values, size_t count) {
-  qsort(values, count, sizeof *values, compare_numbers);
-  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 /* How much two runs of one program differ by, of one standard deviation; 0 where too few rows tell. */
 static double between_runs(const pairs *p) {
   const double of_a_median = 1.4826; /* a standard deviation in units of the median deviation */
@@ -172,10 +161,10 @@ static double between_runs(const pairs *p) {
     if (p->at[i].verdict != BROKEN)
       values[count++] = p->at[i].ratio;
   if (count >= ENOUGH) {
-    centre = middle(values, count);
+    centre = stats_median(values, count, sizeof *values);
     for (size_t i = 0; i < count; i++)
       values[i] = fabs(values[i] - centre);
-    spread = of_a_median * middle(values, count);
+    spread = of_a_median * stats_median(values, count, sizeof *values);
   }
   free(values);
   return spread;
@@ -201,8 +190,7 @@ static void judge(pairs *p, double spread) {
       x->error = hypot(x->error, spread);
       probabilities[tested++] = erfc(fabs(x->ratio) / x->error / sqrt(2));
     }
-  if (!stats_holm(probabilities, tested, level, told))
-    message_refuse("out of memory");
+  stats_holm(probabilities, tested, level, told);
   tested = 0;
   for (size_t i = 0; i < p->count; i++) {
     pair *x = &p->at[i];

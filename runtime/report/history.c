@@ -237,8 +237,7 @@ static void find_steps(series *s) {
   s->steps = message_need(calloc(s->count / 3 + 1, sizeof *s->steps));
   for (size_t i = 0; i < s->count; i++)
     figures[i] = log(s->points[i].ns);
-  if (!steps_find(figures, s->count, log1p(least), s->steps, &s->step_count))
-    message_refuse("out of memory");
+  s->step_count = steps_find(figures, s->count, log1p(least), s->steps);
   free(figures);
 }
 
