@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct stats {
   size_t count;
@@ -14,7 +15,7 @@ typedef struct stats {
   double noise;     /* half of that interval over the median; infinite below six samples */
   /* Outliers (Tukey 1977): beyond the quartiles by more than 1.5 times what is between these, and of them the severe
    * ones, by more than 3 times. */
-  size_t low_outliers, high_outliers, severe_outliers;
+  uint64_t low_outliers, high_outliers, severe_outliers;
 } stats;
 
 /* Sorts the samples. All figures are NaN where there are none. */

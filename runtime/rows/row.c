@@ -15,6 +15,9 @@
   { #name, type, offsetof(row, name), NULL }
 #define FIGURE(name, unit)                                                                         \
   { #name, ROW_REAL, offsetof(row, name), unit }
+/* A figure of one of the row's parts. */
+#define PART(name, member, unit)                                                                   \
+  { name, ROW_REAL, offsetof(row, member), unit }
 
 const row_field row_fields[] = {
     FIELD(name, ROW_TEXT),
@@ -58,13 +61,13 @@ const row_field row_fields[] = {
     FIELD(iterations, ROW_COUNT),
     FIELD(sample_count, ROW_COUNT),
     FIELD(calls_per_sample, ROW_COUNT),
-    FIGURE(mean, "ns"),
-    FIGURE(stddev, "ns"),
-    FIGURE(min, "ns"),
-    FIGURE(max, "ns"),
-    FIGURE(q1, "ns"),
-    FIGURE(q3, "ns"),
-    FIGURE(mad, "ns"),
+    PART("mean", samples.mean, "ns"),
+    PART("stddev", samples.deviation, "ns"),
+    PART("min", samples.min, "ns"),
+    PART("max", samples.max, "ns"),
+    PART("q1", samples.q1, "ns"),
+    PART("q3", samples.q3, "ns"),
+    PART("mad", samples.mad, "ns"),
     FIGURE(noise, "fraction of the median"),
     FIGURE(low, "ns"),
     FIGURE(high, "ns"),
@@ -75,9 +78,9 @@ const row_field row_fields[] = {
     FIGURE(clock_low_mhz, "MHz"),
     FIGURE(clock_high_mhz, "MHz"),
     FIELD(retaken, ROW_COUNT),
-    FIELD(low_outliers, ROW_COUNT),
-    FIELD(high_outliers, ROW_COUNT),
-    FIELD(severe_outliers, ROW_COUNT),
+    {"low_outliers", ROW_COUNT, offsetof(row, samples.low_outliers), NULL},
+    {"high_outliers", ROW_COUNT, offsetof(row, samples.high_outliers), NULL},
+    {"severe_outliers", ROW_COUNT, offsetof(row, samples.severe_outliers), NULL},
     FIGURE(ns_per_point, "ns"),
     FIGURE(bytes, "bytes"),
     FIGURE(flops, "operations"),
@@ -90,17 +93,17 @@ const row_field row_fields[] = {
     FIGURE(ceiling_share_low, "fraction of the ceiling"),
     FIGURE(ceiling_share_high, "fraction of the ceiling"),
     FIELD(above_ceiling, ROW_FLAG),
-    FIGURE(host_time, "ns"),
-    FIGURE(launch_time, "ns"),
+    PART("host_time", profile.host, "ns"),
+    PART("launch_time", profile.launch, "ns"),
     FIGURE(kernel_time, "ns"),
-    FIGURE(copy_in_time, "ns"),
-    FIGURE(copy_out_time, "ns"),
-    FIGURE(pinned_in_time, "ns"),
-    FIGURE(pinned_out_time, "ns"),
+    PART("copy_in_time", profile.copy_in, "ns"),
+    PART("copy_out_time", profile.copy_out, "ns"),
+    PART("pinned_in_time", profile.pinned_in, "ns"),
+    PART("pinned_out_time", profile.pinned_out, "ns"),
     FIGURE(memory_time, "ns"),
-    FIGURE(instructions, "instructions"),
-    FIGURE(cycles, "cycles"),
-    FIGURE(cache_misses, "cache misses"),
+    PART("instructions", profile.instructions, "instructions"),
+    PART("cycles", profile.cycles, "cycles"),
+    PART("cache_misses", profile.cache_misses, "cache misses"),
     FIELD(stop, ROW_TEXT),
     FIGURE(ulp, "units in the last place"),
     FIGURE(ulp_bound, "units in the last place"),
@@ -302,19 +305,6 @@ static void add_ceilings(row *r, const ceilings *c) {
     timing_add(&r->at_ceiling, &one, true);
 }
 
-static void take_profile(row *r, const profile *p) {
-  r->profiled = true;
-  r->host_time = p->host;
-  r->launch_time = p->launch;
-  r->copy_in_time = p->copy_in;
-  r->copy_out_time = p->copy_out;
-  r->pinned_in_time = p->pinned_in;
-  r->pinned_out_time = p->pinned_out;
-  r->instructions = p->instructions;
-  r->cycles = p->cycles;
-  r->cache_misses = p->cache_misses;
-}
-
 bool row_add(row *r, const outcome *o, const device *on, const measure_limits *limits) {
   const bool host = measure_uses_host(on);
 
@@ -327,7 +317,7 @@ bool row_add(row *r, const outcome *o, const device *on, const measure_limits *l
   if (o->round == 0)
     r->results = o->results;
   if (o->profile.taken)
-    take_profile(r, &o->profile);
+    r->profile = o->profile;
   return !r->warm.stop;
 }
 
@@ -360,7 +350,6 @@ static void hold_against_ceilings(row *r, const device *on) {
 
 void row_measure(row *r, const device *on) {
   const timing *t = &r->warm;
-  const stats *s = &t->all;
 
   r->sample_count = t->count;
   r->rounds = t->rounds;
@@ -369,13 +358,7 @@ void row_measure(row *r, const device *on) {
   r->stop = t->stop ? t->stop : "time";
   r->real_time = t->median;
   r->cpu_time = t->other_one;
-  r->mean = s->mean;
-  r->stddev = s->deviation;
-  r->min = s->min;
-  r->max = s->max;
-  r->q1 = s->q1;
-  r->q3 = s->q3;
-  r->mad = s->mad;
+  r->samples = t->all;
   r->low = t->low;
   r->high = t->high;
   r->best = t->best;
@@ -385,14 +368,11 @@ void row_measure(row *r, const device *on) {
   r->clock_high_mhz = t->clock_high;
   r->retaken = t->retaken;
   r->noise = t->noise;
-  r->low_outliers = s->low_outliers;
-  r->high_outliers = s->high_outliers;
-  r->severe_outliers = s->severe_outliers;
   r->ns_per_point = t->median / points_of(r->task);
   r->bytes_per_second = r->bytes * 1e9 / t->median;
   r->flops_per_second = r->flops * 1e9 / t->median;
   hold_against_ceilings(r, on);
-  if (r->profiled) {
+  if (r->profile.taken) {
     r->kernel_time = r->real_time;
     r->memory_time = r->bytes / r->ceiling_bytes_per_second * 1e9;
   }
