@@ -15,8 +15,14 @@ is generates "$LATHE_GEN" --src "$tmp/tree" --out "$tmp/out" --no-line --backend
 for op in map reduce rows; do
   file=small_${op}_f32__cuda.cu
   golden=$LATHE_SRC/tests/cuda/expected/$file
-  [ -z "${LATHE_UPDATE_GOLDEN-}" ] || cp "$tmp/out/small_$op/$file" "$golden"
-  is "golden $file" diff -u "$golden" "$tmp/out/small_$op/$file"
+  made=$tmp/out/small_$op/$file
+  # Of rows what the op and its schedule say: the bodies are the templates' own, and the emulator runs them.
+  if [ $op = rows ]; then
+    sed -n -e '/^\/\* sum1 = /,$p' "$made" | sed '/^template/,/^#ifndef/{/^#ifndef/!d;}' >"$tmp/$file"
+    made=$tmp/$file
+  fi
+  [ -z "${LATHE_UPDATE_GOLDEN-}" ] || cp "$made" "$golden"
+  is "golden $file" diff -u "$golden" "$made"
   # The host's side is C that the table calls: it must compile whether there is an nvcc or not.
   : >"$tmp/out/small_$op/small_${op}__cuda_host.images.xz"
   is "host's side of small_$op" cc -std=gnu11 -Wall -Wextra -Werror -I"$LATHE_SRC/runtime/library" \

@@ -1,4 +1,5 @@
 /* child.c - this program again, or another one, as a process beside this one. */
+#define _GNU_SOURCE /* vasprintf */
 #include "child.h"
 
 #include <errno.h>
@@ -18,22 +19,15 @@
 #include "signals.h"
 
 void child_word(child_words *words, const char *format, ...) {
-  va_list list, again;
-  int length;
-  char *word;
+  va_list list;
+  char *word = NULL;
 
   va_start(list, format);
-  va_copy(again, list);
-  length = vsnprintf(NULL, 0, format, list);
-  word = malloc((size_t)length + 1);
-  words->at = realloc(words->at, ((size_t)words->count + 2) * sizeof *words->at);
-  if (length < 0 || !word || !words->at)
-    message_refuse("out of memory");
-  vsnprintf(word, (size_t)length + 1, format, again);
+  message_need(vasprintf(&word, format, list) < 0 ? NULL : word);
+  va_end(list);
+  words->at = message_need(realloc(words->at, ((size_t)words->count + 2) * sizeof *words->at));
   words->at[words->count++] = word;
   words->at[words->count] = NULL;
-  va_end(again);
-  va_end(list);
 }
 
 void child_words_free(child_words *words) {

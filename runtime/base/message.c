@@ -103,6 +103,16 @@ static size_t distance(const char *a, const char *b) {
   return row[na % 3][nb];
 }
 
+void *message_need(void *memory) {
+  if (!memory)
+    message_refuse("out of memory");
+  return memory;
+}
+
+char *message_copy(const char *text) {
+  return message_need(strdup(text));
+}
+
 _Noreturn void message_unknown(const char *kind, const char *word, const char *const *names,
                                size_t count, const char *where) {
   const char *nearest = NULL;

@@ -21,6 +21,12 @@ char *message_plain(const char *text);
 /* Prints "bench: ..." as such a text, and a newline on standard error, and ends with EXIT_REQUEST. */
 _Noreturn void message_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The memory, or the file in memory, that was asked for; refuses where there is none. */
+void *message_need(void *memory);
+
+/* A copy of a text. Free it. */
+char *message_copy(const char *text);
+
 /* Refuses a name, naming the nearest right one: kind is "op", where tells of a list. */
 _Noreturn void message_unknown(const char *kind, const char *word, const char *const *names,
                                size_t count, const char *where);

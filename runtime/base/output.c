@@ -80,17 +80,10 @@ static bool same_inode(const struct stat *one, const struct stat *other) {
   return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-static char *copy(const char *text) {
-  char *c = strdup(text);
-
-  if (!c)
-    message_refuse("out of memory");
-  return c;
-}
-
 /* Whether two files that do not exist would be one. */
 static bool same_place(const char *one, const char *other) {
-  char *base[2] = {copy(one), copy(other)}, *above[2] = {copy(one), copy(other)};
+  char *base[2] = {message_copy(one), message_copy(other)},
+       *above[2] = {message_copy(one), message_copy(other)};
   struct stat folder[2];
   const bool same = strcmp(basename(base[0]), basename(base[1])) == 0 &&
                     stat(dirname(above[0]), &folder[0]) == 0 &&
@@ -124,11 +117,9 @@ static int make_temporary(output *o) {
 
   o->target = realpath(o->path, NULL); /* so that a link stays one */
   if (!o->target)
-    o->target = copy(o->path);
+    o->target = message_copy(o->path);
   size = strlen(o->target) + sizeof ".XXXXXX";
-  o->temporary = malloc(size);
-  if (!o->temporary)
-    message_refuse("out of memory");
+  o->temporary = message_need(malloc(size));
   snprintf(o->temporary, size, "%s.XXXXXX", o->target);
   fd = mkstemp(o->temporary);
   if (fd >= 0)

@@ -39,9 +39,7 @@ static char *join(int argc, char **argv) {
 
   for (int i = 0; i < argc; i++)
     size += strlen(argv[i]) + 1;
-  all = calloc(size, 1);
-  if (!all)
-    message_refuse("out of memory");
+  all = message_need(calloc(size, 1));
   for (int i = 0; i < argc; i++) {
     if (i > 0)
       strcat(all, " ");

@@ -46,9 +46,7 @@ static size_t read_log(built **all) {
       continue;
     if (count == room) {
       room = 2 * room + 1024;
-      *all = realloc(*all, room * sizeof **all);
-      if (!*all)
-        message_refuse("out of memory");
+      *all = message_need(realloc(*all, room * sizeof **all));
     }
     line[at + (int)strcspn(line + at, "\t\n")] = 0;
     (*all)[count++] = (built){strdup(line + at), (double)(to - from)};
@@ -141,10 +139,8 @@ static void find_bytes(cost *costs) {
 }
 
 cost *cost_all(void) {
-  cost *costs = calloc(lathe_variant_count + 1, sizeof *costs);
+  cost *costs = message_need(calloc(lathe_variant_count + 1, sizeof *costs));
 
-  if (!costs)
-    message_refuse("out of memory");
   find_seconds(costs);
   find_bytes(costs);
   return costs;

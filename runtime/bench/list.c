@@ -85,10 +85,8 @@ static void describe_set(FILE *to, const lathe_set *set) {
 static char *describe_sizes(const lathe_op *op) {
   char *text = NULL;
   size_t length;
-  FILE *to = open_memstream(&text, &length);
+  FILE *to = message_need(open_memstream(&text, &length));
 
-  if (!to)
-    message_refuse("out of memory");
   for (int n = 0; n < op->bench->nsizes; n++) {
     const size_shape shape = size_of_dims(op, op->bench->sizes[n].dim);
     char dims[SIZE_TEXT];
@@ -107,10 +105,8 @@ static char *describe_sizes(const lathe_op *op) {
 
 /* Ops that have the same sizes together. */
 static void list_sizes(const selection *s) {
-  char **texts = calloc(lathe_op_count, sizeof *texts);
+  char **texts = message_need(calloc(lathe_op_count, sizeof *texts));
 
-  if (!texts)
-    message_refuse("out of memory");
   for (size_t i = 0; i < lathe_op_count; i++)
     texts[i] = variants_of(s, &lathe_ops[i], NULL) ? describe_sizes(&lathe_ops[i]) : NULL;
   for (size_t i = 0; i < lathe_op_count; i++) {
@@ -308,9 +304,7 @@ static void list_left_out_with(size_t first, const char *why) {
   for (size_t i = 0; i < first; i++)
     if (same_reason(selection_left_out(&lathe_ops[i]), why))
       return;
-  to = open_memstream(&names, &length);
-  if (!to)
-    message_refuse("out of memory");
+  to = message_need(open_memstream(&names, &length));
   for (size_t i = first; i < lathe_op_count; i++)
     if (same_reason(selection_left_out(&lathe_ops[i]), why))
       fprintf(to, "%s%s", i > first ? ", " : "", lathe_ops[i].name);

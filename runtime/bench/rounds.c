@@ -131,11 +131,6 @@ static bool run_row(const report *r, row *line, device *on, int round) {
   return more;
 }
 
-static void out_of_memory(const void *memory) {
-  if (!memory)
-    message_refuse("out of memory");
-}
-
 static void add(group *g, const report *r, const task *t, const lathe_variant *v) {
   device *on = peers_has(v->backend) ? beside_device(r->selection, v)
                                      : selection_device(r->selection, v->backend->kind);
@@ -146,9 +141,8 @@ static void add(group *g, const report *r, const task *t, const lathe_variant *v
 /* All variants of a task, and then its peers. */
 static group group_of(const report *r, const task *t) {
   const size_t most = lathe_variant_count + peers_count() + 1;
-  group g = {.entries = calloc(most, sizeof *g.entries)};
+  group g = {.entries = message_need(calloc(most, sizeof *g.entries))};
 
-  out_of_memory(g.entries);
   for (size_t i = 0; i < lathe_variant_count; i++)
     if (selection_has(r->selection, t, &lathe_variants[i]) &&
         beside_shows(r->options, r->selection, t, &lathe_variants[i]))
@@ -157,8 +151,7 @@ static group group_of(const report *r, const task *t) {
     if (peers_at(i)->op == t->op && peers_at(i)->dtype == t->dtype &&
         (!foreign_of(peers_at(i)) || beside_shows(r->options, r->selection, t, peers_at(i))))
       add(&g, r, t, peers_at(i));
-  g.entries = realloc(g.entries, (g.count + 1) * sizeof *g.entries);
-  out_of_memory(g.entries);
+  g.entries = message_need(realloc(g.entries, (g.count + 1) * sizeof *g.entries));
   return g;
 }
 
@@ -186,9 +179,8 @@ static bool run_turns(const report *r, entry *e, int round) {
 
 /* The open entries of a task have their turns, in an order that chance draws. */
 static void run_group(const report *r, group *g, int round, size_t *done, size_t total) {
-  size_t *order = malloc((g->count + 1) * sizeof *order);
+  size_t *order = message_need(malloc((g->count + 1) * sizeof *order));
 
-  out_of_memory(order);
   shuffle(order, g->count);
   for (size_t i = 0; i < g->count && !signals_interrupted(); i++) {
     entry *e = &g->entries[order[i]];
@@ -212,9 +204,8 @@ static size_t count_open(const group *groups, size_t count) {
 
 static void run_round(const report *r, group *groups, int round) {
   const size_t count = r->selection->count, total = count_open(groups, count);
-  size_t *order = malloc((count + 1) * sizeof *order), done = 0;
+  size_t *order = message_need(malloc((count + 1) * sizeof *order)), done = 0;
 
-  out_of_memory(order);
   shuffle(order, count);
   for (size_t t = 0; t < count && !signals_interrupted(); t++)
     run_group(r, &groups[order[t]], round, &done, total);
@@ -257,11 +248,10 @@ static entry *entry_named(const report *r, group *groups, size_t *from, const ch
 
 void rounds_in_turns(report *r) {
   const size_t count = r->selection->count;
-  group *groups = calloc(count + 1, sizeof *groups);
+  group *groups = message_need(calloc(count + 1, sizeof *groups));
   turns_row next;
   size_t at = 0;
 
-  out_of_memory(groups);
   for (size_t t = 0; t < count; t++)
     groups[t] = group_of(r, &r->selection->tasks[t]);
   signals_note_interrupts(NULL);
@@ -360,17 +350,15 @@ static void finish(report *r, const group *groups, size_t nth) {
 void rounds_run(report *r) {
   const size_t count = r->selection->count;
   const double start = clock_ns();
-  group *groups = calloc(count + 1, sizeof *groups);
+  group *groups = message_need(calloc(count + 1, sizeof *groups));
   size_t done = 0, finished = 0;
 
-  out_of_memory(groups);
   chance = r->options->seed;
   for (size_t t = 0; t < count; t++) {
     groups[t] = group_of(r, &r->selection->tasks[t]);
     r->total += groups[t].count;
   }
-  r->rows = calloc(r->total + 1, sizeof *r->rows);
-  out_of_memory(r->rows);
+  r->rows = message_need(calloc(r->total + 1, sizeof *r->rows));
   signals_note_interrupts(output_abandon);
   report_table_begin(r);
   for (; finished < count && r->options->check_only && !signals_interrupted(); finished++) {

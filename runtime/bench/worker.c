@@ -158,10 +158,8 @@ static bool get_samples(measurement *m) {
   m->host = m->own = NULL;
   if (m->count == 0)
     return true;
-  m->host = malloc(m->count * sizeof *m->host);
-  m->own = malloc(m->count * sizeof *m->own);
-  if (!m->host || !m->own)
-    message_refuse("out of memory");
+  m->host = message_need(malloc(m->count * sizeof *m->host));
+  m->own = message_need(malloc(m->count * sizeof *m->own));
   return get(m->host, m->count * sizeof *m->host) && get(m->own, m->count * sizeof *m->own);
 }
 

@@ -56,11 +56,9 @@ static void compare_layers(const device_call *call, const problem_views *views, 
                            const void *got, check_result *r) {
   const problem *p = call->problem;
   const size_t layers = sampling_layers(p, o);
-  char *some = memory_make(p->sample->of[o]->bytes[o]);
+  char *some = message_need(memory_make(p->sample->of[o]->bytes[o]));
   problem_views of_some = *views;
 
-  if (!some)
-    message_refuse("out of memory");
   for (int n = 0; n < views->count; n++)
     of_some.of[n] = views->of[n]->sample->of[o];
   for (size_t i = 0; i < layers; i++) {

@@ -386,9 +386,7 @@ static judgement judge_floating(const law *l, fill_block *fill, const void *from
   trial t = {.l = l, .fill = fill, .from = from, .first = first, .part = &one};
 
   if (parts > 1)
-    t.part = calloc(parts, sizeof *t.part);
-  if (!t.part)
-    message_refuse("out of memory");
+    t.part = message_need(calloc(parts, sizeof *t.part));
   pool_run(judge_part, &t, parts);
   for (size_t i = 0; i < parts; i++)
     join(&all, &t.part[i]);

@@ -97,10 +97,8 @@ static shares shares_of(const problem *p, int o) {
             .type = type,
             .least = floating ? ldexpl(1, f->emin - f->digits) : 0,
             .most = floating ? lathe_dtype_max(type) : INFINITY,
-            .part = calloc(parts + 1, sizeof *l.part)};
+            .part = message_need(calloc(parts + 1, sizeof *l.part))};
 
-  if (!l.part)
-    message_refuse("out of memory");
   pool_run(count_part, &l, parts);
   for (size_t i = 0; i < parts; i++)
     all = add(all, l.part[i]);

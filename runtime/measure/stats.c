@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
+
 static int compare(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
 
@@ -95,25 +97,22 @@ stats stats_of(double *samples, size_t count) {
 }
 
 double stats_median(const double *first, size_t count, size_t apart) {
-  double *copy = malloc(count * sizeof *copy), median = NAN;
+  double *copy = message_need(malloc((count + 1) * sizeof *copy)), median;
 
-  for (size_t i = 0; copy && i < count; i++)
+  for (size_t i = 0; i < count; i++)
     memcpy(&copy[i], (const char *)first + i * apart, sizeof *copy);
-  if (copy)
-    median = stats_of(copy, count).median;
+  median = stats_of(copy, count).median;
   free(copy);
   return median;
 }
 
 /* ---- differences --------------------------------------------------------------------------------- */
 
-/* How many of n ranks' subsets add up to each number, as shares of all 2^n; released by free. Null without memory. */
+/* How many of n ranks' subsets add up to each number, as shares of all 2^n; released by free. */
 static double *rank_sums(size_t n) {
   const size_t most = n * (n + 1) / 2;
-  double *shares = calloc(most + 1, sizeof *shares);
+  double *shares = message_need(calloc(most + 1, sizeof *shares));
 
-  if (!shares)
-    return NULL;
   shares[0] = 1;
   for (size_t rank = 1, reached = 0; rank <= n; reached += rank++)
     for (size_t sum = reached + rank + 1; sum-- > 0;)
@@ -125,15 +124,13 @@ stats_shift stats_shift_of(const double *differences, size_t all) {
   const size_t enough = 256, count = all < enough ? all : enough;
   const size_t pairs = count * (count + 1) / 2;
   stats_shift s = {NAN, -INFINITY, INFINITY, 1};
-  double *means = malloc((pairs + 1) * sizeof *means), *shares = rank_sums(count);
-  double below = 0, tail = 0;
+  double *means, *shares, below = 0, tail = 0;
   size_t made = 0, fewer, skip = 0;
 
-  if (!means || !shares || count == 0) {
-    free(means);
-    free(shares);
+  if (count == 0)
     return s;
-  }
+  means = message_need(malloc(pairs * sizeof *means));
+  shares = rank_sums(count);
   /* The sum of positive differences' ranks is how many means of two, or of one with itself, are above 0. */
   for (size_t i = 0; i < count; i++)
     for (size_t j = i; j < count; j++) {
@@ -168,12 +165,10 @@ static int by_probability(const void *a, const void *b) {
   return compare(&((const ranked *)a)->probability, &((const ranked *)b)->probability);
 }
 
-bool stats_holm(const double *probabilities, size_t count, double level, bool *told) {
-  ranked *order = malloc((count + 1) * sizeof *order);
+void stats_holm(const double *probabilities, size_t count, double level, bool *told) {
+  ranked *order = message_need(malloc((count + 1) * sizeof *order));
   bool before = true;
 
-  if (!order)
-    return false;
   for (size_t i = 0; i < count; i++)
     order[i] = (ranked){probabilities[i], i};
   qsort(order, count, sizeof *order, by_probability);
@@ -182,5 +177,4 @@ bool stats_holm(const double *probabilities, size_t count, double level, bool *t
     told[order[i].nth] = before;
   }
   free(order);
-  return true;
 }

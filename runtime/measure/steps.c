@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "stats.h"
 
 enum { SHORTEST = 3 /* figures of a level */, AROUND = 3 /* before and after one */, MOST = 512 };
@@ -16,10 +17,8 @@ static const double least_deviation = 0.002;
 /* One standard deviation of figures about their level, by how far neighbours are apart. */
 static double deviation_of(const double *figures, size_t count) {
   const double of_a_median = 1.4826 / sqrt(2);
-  double *apart = malloc(count * sizeof *apart), deviation;
+  double *apart = message_need(malloc(count * sizeof *apart)), deviation;
 
-  if (!apart)
-    return NAN;
   for (size_t i = 0; i + 1 < count; i++)
     apart[i] = fabs(figures[i + 1] - figures[i]);
   deviation = of_a_median * stats_median(apart, count - 1, sizeof *apart);
@@ -103,17 +102,16 @@ static double level_of(const double *figures, size_t begin, size_t end, level *l
   return middle(l);
 }
 
-bool steps_find(const double *figures, size_t count, double least, step *found, size_t *steps) {
+size_t steps_find(const double *figures, size_t count, double least, step *found) {
   const size_t skipped = count > MOST ? count - MOST : 0;
-  fit *f = malloc(sizeof *f);
-  level *l = malloc(sizeof *l);
-  double deviation, *clean = malloc((count + 1) * sizeof *clean);
+  fit *f = message_need(malloc(sizeof *f));
+  level *l = message_need(malloc(sizeof *l));
+  double deviation, *clean = message_need(malloc((count + 1) * sizeof *clean));
   size_t made = 0;
 
-  *steps = 0;
   count -= skipped;
   figures += skipped;
-  if (f && l && clean && count >= 2 * SHORTEST) {
+  if (count >= 2 * SHORTEST) {
     deviation = deviation_of(figures, count);
     leave_out_blips(figures, count, deviation, clean);
     find_fit(clean, count, fee_in_deviations * deviation * log((double)count), f, l);
@@ -128,9 +126,7 @@ bool steps_find(const double *figures, size_t count, double least, step *found, 
       found[made - 1 - i] = found[i];
       found[i] = last;
     }
-    *steps = made;
   }
-  made = f && l && clean;
   free(clean);
   free(l);
   free(f);

@@ -6,7 +6,6 @@
 #ifndef STEPS_H
 #define STEPS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct step {
@@ -14,8 +13,8 @@ typedef struct step {
   double before, after; /* the levels */
 } step;
 
-/* The steps, at most count / 3, in their order, and how many there are; by more than `least`. Figures are logarithms of
- * times, so that levels differ by ratios. Of many figures the last 512 count. False where there is no memory. */
-bool steps_find(const double *figures, size_t count, double least, step *found, size_t *steps);
+/* Puts the steps, at most count / 3, in their order, and returns how many there are; by more than `least`. Figures are
+ * logarithms of times, so that levels differ by ratios. Of many figures the last 512 count. */
+size_t steps_find(const double *figures, size_t count, double least, step *found);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
+
 enum {
   SLOWEST = 4,     /* times the limit after which no round is added, however few there are */
   FEWEST = 3,      /* rounds whose medians tell an interval */
@@ -13,7 +15,7 @@ enum {
   RESAMPLES = 999, /* of the bootstrap */
 };
 
-bool timing_add(timing *t, const measurement *m, bool host) {
+void timing_add(timing *t, const measurement *m, bool host) {
   const double *samples = host ? m->host : m->own, *other = host ? m->own : m->host;
   const timing_round r = {
       .median = stats_median(samples, m->count, sizeof *samples),
@@ -21,19 +23,11 @@ bool timing_add(timing *t, const measurement *m, bool host) {
       .samples = m->count,
       .clock_mhz = m->clock_mhz,
   };
-  double *all;
-  timing_round *rounds;
 
   if (m->count == 0)
-    return true;
-  all = realloc(t->samples, (t->count + m->count) * sizeof *all);
-  if (!all)
-    return false;
-  t->samples = all;
-  rounds = realloc(t->round, (t->rounds + 1) * sizeof *rounds);
-  if (!rounds)
-    return false;
-  t->round = rounds;
+    return;
+  t->samples = message_need(realloc(t->samples, (t->count + m->count) * sizeof *t->samples));
+  t->round = message_need(realloc(t->round, (t->rounds + 1) * sizeof *t->round));
   memcpy(t->samples + t->count, samples, m->count * sizeof *samples);
   t->count += m->count;
   t->round[t->rounds++] = r;
@@ -41,7 +35,6 @@ bool timing_add(timing *t, const measurement *m, bool host) {
   t->retaken += m->retaken;
   /* A sample during which another process had the processor does not count. */
   t->spent_ns += r.median * (double)m->calls * (double)m->count;
-  return !isnan(r.median) && !isnan(r.other);
 }
 
 static int compare(const void *a, const void *b) {
@@ -66,14 +59,12 @@ static double least_of(double *values, size_t count) {
 }
 
 /* The 95 % interval of a figure: of as many values, drawn among these again and again. The factor and term are
- * Knuth's, of MMIX; the same values have the same interval. False where there is no memory. */
-static bool draw_interval(const double *values, size_t count, figure *of, double *low,
+ * Knuth's, of MMIX; the same values have the same interval. */
+static void draw_interval(const double *values, size_t count, figure *of, double *low,
                           double *high) {
-  double drawn[RESAMPLES], *some = malloc(count * sizeof *some);
+  double drawn[RESAMPLES], *some = message_need(malloc(count * sizeof *some));
   uint64_t chance = count;
 
-  if (!some)
-    return false;
   for (int i = 0; i < RESAMPLES; i++) {
     for (size_t n = 0; n < count; n++) {
       chance = chance * 6364136223846793005u + 1442695040888963407u;
@@ -85,35 +76,30 @@ static bool draw_interval(const double *values, size_t count, figure *of, double
   qsort(drawn, RESAMPLES, sizeof *drawn, compare);
   *low = drawn[(RESAMPLES + 1) / 40 - 1];
   *high = drawn[RESAMPLES - (RESAMPLES + 1) / 40];
-  return true;
 }
 
-static bool interval_of_rounds(timing *t) {
-  double *medians = malloc(t->rounds * sizeof *medians);
-  bool ok = medians != NULL;
+static void interval_of_rounds(timing *t) {
+  double *medians = message_need(malloc(t->rounds * sizeof *medians));
   double low, high;
 
-  for (size_t i = 0; ok && i < t->rounds; i++)
+  for (size_t i = 0; i < t->rounds; i++)
     medians[i] = t->round[i].median;
-  ok = ok && draw_interval(medians, t->rounds, median_of, &t->low, &t->high) &&
-       draw_interval(medians, t->rounds, least_of, &low, &high);
-  if (ok)
-    t->best_noise = (high - low) / 2 / t->best;
+  draw_interval(medians, t->rounds, median_of, &t->low, &t->high);
+  draw_interval(medians, t->rounds, least_of, &low, &high);
+  t->best_noise = (high - low) / 2 / t->best;
   free(medians);
-  return ok;
 }
 
 timing_ratio timing_compare(const timing *one, const timing *other) {
   const size_t rounds = one->rounds < other->rounds ? one->rounds : other->rounds;
   timing_ratio r = {NAN, NAN, NAN};
-  double *ratios = malloc((rounds + 1) * sizeof *ratios);
+  double *ratios = message_need(malloc((rounds + 1) * sizeof *ratios));
 
-  for (size_t i = 0; ratios && i < rounds; i++)
+  for (size_t i = 0; i < rounds; i++)
     ratios[i] = one->round[i].median / other->round[i].median;
-  if (ratios)
-    r.median = stats_median(ratios, rounds, sizeof *ratios);
-  if (ratios && rounds >= FEWEST && !draw_interval(ratios, rounds, median_of, &r.low, &r.high))
-    r.median = NAN;
+  r.median = stats_median(ratios, rounds, sizeof *ratios);
+  if (rounds >= FEWEST)
+    draw_interval(ratios, rounds, median_of, &r.low, &r.high);
   free(ratios);
   return r;
 }
@@ -143,11 +129,9 @@ static const char *reason_to_stop(const timing *t, const measure_limits *limits)
   return t->spent_ns >= limits->most_ns ? "time" : NULL;
 }
 
-bool timing_judge(timing *t, const measure_limits *limits) {
-  double *copy = malloc(t->count * sizeof *copy);
+void timing_judge(timing *t, const measure_limits *limits) {
+  double *copy = message_need(malloc((t->count + 1) * sizeof *copy));
 
-  if (!copy)
-    return false;
   memcpy(copy, t->samples, t->count * sizeof *copy);
   t->all = stats_of(copy, t->count);
   free(copy);
@@ -159,15 +143,13 @@ bool timing_judge(timing *t, const measure_limits *limits) {
     t->best = fmin(t->best, t->round[i].median);
   t->low = t->high = t->best_noise = NAN;
   if (t->rounds >= FEWEST) {
-    if (!interval_of_rounds(t))
-      return false;
+    interval_of_rounds(t);
   } else if (t->count >= SEVERAL) {
     t->low = t->all.low;
     t->high = t->all.high;
   }
   t->noise = isnan(t->low) ? INFINITY : (t->high - t->low) / 2 / t->median;
   t->stop = reason_to_stop(t, limits);
-  return !isnan(t->median) && !isnan(t->other_one);
 }
 
 long timing_samples(const timing *t, const measure_limits *limits) {

@@ -39,11 +39,11 @@ typedef struct timing {
   const char *stop;
 } timing;
 
-/* Takes a round over; false where there is no memory. host: the host's clock is the one that counts. */
-bool timing_add(timing *t, const measurement *m, bool host);
+/* Takes a round over. host: the host's clock is the one that counts. */
+void timing_add(timing *t, const measurement *m, bool host);
 
-/* Says what the rounds so far say, and whether they are enough. False where there is no memory. */
-bool timing_judge(timing *t, const measure_limits *limits);
+/* Says what the rounds so far say, and whether they are enough. */
+void timing_judge(timing *t, const measure_limits *limits);
 
 /* Samples that a round is to take, of those asked for in all rounds; 0: by time. */
 long timing_samples(const timing *t, const measure_limits *limits);

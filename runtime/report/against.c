@@ -19,18 +19,10 @@ enum { FEWEST = 6 /* rounds whose ratios tell an interval */ };
 static const char slower[] = "slower", faster[] = "faster", broken[] = "broken", same[] = "same",
                   unknown[] = "unknown", new_here[] = "new";
 
-static void *room(size_t count, size_t size) {
-  void *memory = calloc(count + 1, size);
-
-  if (!memory)
-    message_refuse("out of memory");
-  return memory;
-}
-
 /* The logarithms of the rounds' ratios. */
 static stats_shift shift_of(const row *line) {
   const size_t count = line->turns.count;
-  double *ratios = room(count, sizeof *ratios);
+  double *ratios = message_need(malloc((count + 1) * sizeof *ratios));
   stats_shift s;
 
   for (size_t i = 0; i < count; i++)
@@ -74,8 +66,8 @@ static bool is_compared(const row *line) {
 }
 
 void against_judge(const report *r) {
-  double *probabilities = room(r->count, sizeof *probabilities);
-  bool *told = room(r->count, sizeof *told);
+  double *probabilities = message_need(calloc(r->count + 1, sizeof *probabilities));
+  bool *told = message_need(calloc(r->count + 1, sizeof *told));
   size_t compared = 0;
 
   for (size_t i = 0; i < r->count; i++) {
@@ -92,8 +84,7 @@ void against_judge(const report *r) {
     measure_turns(line);
     probabilities[compared++] = line->base_probability;
   }
-  if (!stats_holm(probabilities, compared, level, told))
-    message_refuse("out of memory");
+  stats_holm(probabilities, compared, level, told);
   compared = 0;
   for (size_t i = 0; i < r->count; i++)
     if (!r->rows[i]->peer && is_compared(r->rows[i]))
@@ -121,7 +112,7 @@ static int by_change(const void *a, const void *b) {
 
 /* Those that are worth a line; their number. To be freed. */
 static row **changed(const report *r, size_t *count) {
-  row **all = room(r->count, sizeof *all);
+  row **all = message_need(calloc(r->count + 1, sizeof *all));
 
   *count = 0;
   for (size_t i = 0; i < r->count; i++)

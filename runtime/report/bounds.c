@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "base/terminal.h"
 #include "base/wrap.h"
 #include "library/dtype.h"
@@ -95,10 +96,8 @@ static bool is_wide(const report *r, size_t i) {
 void report_wide_bounds(const report *r) {
   char *text = NULL;
   size_t length, found = 0;
-  FILE *to = open_memstream(&text, &length);
+  FILE *to = message_need(open_memstream(&text, &length));
 
-  if (!to)
-    return;
   fputs(
       "the largest error is below a thousandth of the bound, so that a wrong kernel might not show "
       "(a smaller ulp would do):",

@@ -133,10 +133,8 @@ static void add(pairs *p, const json_t *base, const json_t *now) {
 
 static pairs pairs_of(const json_t *base, const json_t *new_run) {
   json_t *before = index_of(base), *now = index_of(new_run);
-  pairs p = {.at = calloc(json_object_size(now) + 1, sizeof *p.at)};
+  pairs p = {.at = message_need(calloc(json_object_size(now) + 1, sizeof *p.at))};
 
-  if (!p.at)
-    message_refuse("out of memory");
   for (void *at = json_object_iter(now); at; at = json_object_iter_next(now, at)) {
     const json_t *old = json_object_get(before, json_object_iter_key(at));
     if (old)
@@ -153,33 +151,20 @@ static pairs pairs_of(const json_t *base, const json_t *new_run) {
 
 /* ---- what they show ------------------------------------------------------------------------------ */
 
-static int compare_numbers(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
-static double middle(double *values, size_t count) {
-  qsort(values, count, sizeof *values, compare_numbers);
-  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 /* How much two runs of one program differ by, of one standard deviation; 0 where too few rows tell. */
 static double between_runs(const pairs *p) {
   const double of_a_median = 1.4826; /* a standard deviation in units of the median deviation */
-  double *values = calloc(p->count + 1, sizeof *values), centre, spread = 0;
+  double *values = message_need(calloc(p->count + 1, sizeof *values)), centre, spread = 0;
   size_t count = 0;
 
-  if (!values)
-    message_refuse("out of memory");
   for (size_t i = 0; i < p->count; i++)
     if (p->at[i].verdict != BROKEN)
       values[count++] = p->at[i].ratio;
   if (count >= ENOUGH) {
-    centre = middle(values, count);
+    centre = stats_median(values, count, sizeof *values);
     for (size_t i = 0; i < count; i++)
       values[i] = fabs(values[i] - centre);
-    spread = of_a_median * middle(values, count);
+    spread = of_a_median * stats_median(values, count, sizeof *values);
   }
   free(values);
   return spread;
@@ -195,20 +180,17 @@ static int by_ratio(const void *a, const void *b) {
 
 /* Holm's test of the rows that are not broken. */
 static void judge(pairs *p, double spread) {
-  double *probabilities = calloc(p->count + 1, sizeof *probabilities);
-  bool *told = calloc(p->count + 1, sizeof *told);
+  double *probabilities = message_need(calloc(p->count + 1, sizeof *probabilities));
+  bool *told = message_need(calloc(p->count + 1, sizeof *told));
   size_t tested = 0;
 
-  if (!probabilities || !told)
-    message_refuse("out of memory");
   for (size_t i = 0; i < p->count; i++)
     if (p->at[i].verdict != BROKEN) {
       pair *x = &p->at[i];
       x->error = hypot(x->error, spread);
       probabilities[tested++] = erfc(fabs(x->ratio) / x->error / sqrt(2));
     }
-  if (!stats_holm(probabilities, tested, level, told))
-    message_refuse("out of memory");
+  stats_holm(probabilities, tested, level, told);
   tested = 0;
   for (size_t i = 0; i < p->count; i++) {
     pair *x = &p->at[i];

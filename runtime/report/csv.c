@@ -54,9 +54,7 @@ static int compare(const void *a, const void *b) {
 static void add(names *n, const char *name) {
   if (n->count && bsearch(name, n->name, n->count, sizeof *n->name, compare))
     return;
-  n->name = realloc(n->name, (n->count + 1) * sizeof *n->name);
-  if (!n->name)
-    message_refuse("out of memory");
+  n->name = message_need(realloc(n->name, (n->count + 1) * sizeof *n->name));
   snprintf(n->name[n->count++], sizeof *n->name, "%s", name);
   qsort(n->name, n->count, sizeof *n->name, compare);
 }

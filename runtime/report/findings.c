@@ -72,12 +72,10 @@ void report_crossovers(const report *r) {
     const task *task;
     bool printed;
   } group;
-  group *groups = calloc(r->count + 1, sizeof *groups);
+  group *groups = message_need(calloc(r->count + 1, sizeof *groups));
   const bool dtypes = report_many_dtypes(r);
   size_t count = 0;
 
-  if (!groups)
-    return;
   for (size_t i = 0; i < r->count; count++) {
     groups[count].task = r->rows[i]->task;
     i = crossover(r, i, groups[count].text, sizeof groups[count].text);
@@ -159,10 +157,8 @@ void report_above_ceiling(const report *r) {
   const size_t most = 5; /* rows that are named */
   size_t length, count = 0;
   char *text = NULL;
-  FILE *to = open_memstream(&text, &length);
+  FILE *to = message_need(open_memstream(&text, &length));
 
-  if (!to)
-    return;
   fputs(
       "above the ceiling, which was measured too low, or the row's bytes are fewer; this counts as "
       "a failure:",
@@ -222,17 +218,15 @@ static bool is_noted(const report *r, const row *line) {
 
 /* How little some right rows show: once for each op, those together of which the same is to be said. */
 void report_notes(const report *r) {
-  bool *said = calloc(r->count + 1, sizeof *said);
+  bool *said = message_need(calloc(r->count + 1, sizeof *said));
 
-  for (size_t i = 0; i < r->count && said; i++) {
+  for (size_t i = 0; i < r->count; i++) {
     char *text = NULL;
     size_t length;
     FILE *to;
     if (said[i] || !is_noted(r, r->rows[i]))
       continue;
-    to = open_memstream(&text, &length);
-    if (!to)
-      break;
+    to = message_need(open_memstream(&text, &length));
     fprintf(to, "%s:", r->rows[i]->note);
     for (size_t j = i; j < r->count; j++)
       if (is_noted(r, r->rows[j]) && strcmp(r->rows[j]->note, r->rows[i]->note) == 0) {

@@ -89,14 +89,6 @@ bool history_add(const char *folder, const char *path) {
   return written;
 }
 
-static void *grown(void *memory, size_t size) {
-  void *more = realloc(memory, size);
-
-  if (!more)
-    message_refuse("out of memory");
-  return more;
-}
-
 /* ---- what there is ----------------------------------------------------------------------------- */
 
 static int by_date(const void *a, const void *b) {
@@ -128,7 +120,7 @@ static json_t **load_all(const char *folder, size_t *count) {
       message_warn("left out: %s", why);
       continue;
     }
-    runs = grown(runs, (*count + 1) * sizeof *runs);
+    runs = message_need(realloc(runs, (*count + 1) * sizeof *runs));
     runs[(*count)++] = run;
   }
   closedir(all);
@@ -180,7 +172,7 @@ static series *series_of(table *t, const json_t *run, const json_t *of) {
   place = json_object_get(t->places, key);
   if (place)
     return &t->at[json_integer_value(place)];
-  t->at = grown(t->at, (t->count + 1) * sizeof *t->at);
+  t->at = message_need(realloc(t->at, (t->count + 1) * sizeof *t->at));
   made = &t->at[t->count];
   *made = (series){.points = NULL};
   memcpy(made->key, key, sizeof key);
@@ -212,7 +204,7 @@ static void add_run(table *t, const json_t *run) {
       continue;
     s = series_of(t, run, of);
     if (s->count == 0 || s->points[s->count - 1].run != run) {
-      s->points = grown(s->points, (s->count + 1) * sizeof *s->points);
+      s->points = message_need(realloc(s->points, (s->count + 1) * sizeof *s->points));
       s->points[s->count++] = (point){INFINITY, NAN, run};
     }
     if (ns < s->points[s->count - 1].ns) {
@@ -224,11 +216,9 @@ static void add_run(table *t, const json_t *run) {
 
 /* Leaves out the runs in which the clock was another. */
 static void keep_clock(series *s) {
-  double *clocks = malloc(s->count * sizeof *clocks), usual;
+  double *clocks = message_need(malloc(s->count * sizeof *clocks)), usual;
   size_t known = 0, kept = 0;
 
-  if (!clocks)
-    message_refuse("out of memory");
   for (size_t i = 0; i < s->count; i++)
     if (s->points[i].clock_mhz > 0)
       clocks[known++] = s->points[i].clock_mhz;
@@ -242,15 +232,12 @@ static void keep_clock(series *s) {
 }
 
 static void find_steps(series *s) {
-  double *figures = malloc(s->count * sizeof *figures);
+  double *figures = message_need(malloc(s->count * sizeof *figures));
 
-  s->steps = calloc(s->count / 3 + 1, sizeof *s->steps);
-  if (!figures || !s->steps)
-    message_refuse("out of memory");
+  s->steps = message_need(calloc(s->count / 3 + 1, sizeof *s->steps));
   for (size_t i = 0; i < s->count; i++)
     figures[i] = log(s->points[i].ns);
-  if (!steps_find(figures, s->count, log1p(least), s->steps, &s->step_count))
-    message_refuse("out of memory");
+  s->step_count = steps_find(figures, s->count, log1p(least), s->steps);
   free(figures);
 }
 

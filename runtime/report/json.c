@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/json_values.h"
+#include "base/message.h"
 #include "devices/devices.h"
 #include "devices/peer/peers.h"
 #include "library/cpu.h"
@@ -203,9 +204,10 @@ static json_t *benchmark(const row *r, size_t family, size_t instance) {
 json_t *report_as_json(const report *r) {
   json_t *root = json_object(), *all = json_array();
   /* How many rows each variant has had. */
-  size_t *instances = calloc(lathe_variant_count + peers_made() + 1, sizeof *instances);
+  size_t *instances =
+      message_need(calloc(lathe_variant_count + peers_made() + 1, sizeof *instances));
 
-  for (size_t i = 0; i < r->count && instances; i++) {
+  for (size_t i = 0; i < r->count; i++) {
     const size_t family = r->rows[i]->peer ? lathe_variant_count + peers_index(r->rows[i]->of)
                                            : (size_t)(r->rows[i]->of - lathe_variants);
     json_array_append_new(all, benchmark(r->rows[i], family, instances[family]++));

@@ -78,7 +78,8 @@ static const char *rating_of(double speedup) {
 
 /* "1.23 us ± 0.04" in one unit. */
 static void put_time(FILE *to, const row *r) {
-  fprintf(to, "%s ± %s | ", units_time(r->mean).text, units_time(r->stddev).text);
+  fprintf(to, "%s ± %s | ", units_time(r->samples.mean).text,
+          units_time(r->samples.deviation).text);
 }
 
 static void put_comparison(FILE *to, const row *peer, const row *ours) {

@@ -125,9 +125,7 @@ const char *merge_refusal(const json_t *runs) {
 
   if (!share_of(first, &s))
     return refuse("%.200s is no shard: expected a run with --shard", stored_text(first, "file"));
-  found = calloc((size_t)s.of, sizeof *found);
-  if (!found)
-    message_refuse("out of memory");
+  found = message_need(calloc((size_t)s.of, sizeof *found));
   for (size_t i = 0; i < json_array_size(runs) && !refusal; i++)
     refusal = place(run_at(runs, i), first, found);
   if (!refusal)
@@ -164,9 +162,7 @@ static json_t *rows_of(const json_t *runs) {
 
   for (size_t i = 0; i < json_array_size(runs); i++)
     most += json_array_size(json_object_get(run_at(runs, i), "benchmarks"));
-  items = calloc(most + 1, sizeof *items);
-  if (!items)
-    message_refuse("out of memory");
+  items = message_need(calloc(most + 1, sizeof *items));
   for (size_t i = 0; i < json_array_size(runs); i++) {
     const json_t *rows = json_object_get(run_at(runs, i), "benchmarks");
     for (size_t r = 0; r < json_array_size(rows); r++, count++) {

@@ -53,20 +53,20 @@ typedef struct figures {
 } figures;
 
 static figures figures_of(const row *r) {
-  const double per_cycle = r->instructions / r->cycles;
+  const double per_cycle = r->profile.instructions / r->profile.cycles;
 
   return (figures){{
-      [HOST] = time_of(r->host_time),
-      [LAUNCH] = time_of(r->launch_time),
+      [HOST] = time_of(r->profile.host),
+      [LAUNCH] = time_of(r->profile.launch),
       [KERNEL] = time_of(r->kernel_time),
-      [COPY_IN] = time_of(r->copy_in_time),
-      [COPY_OUT] = time_of(r->copy_out_time),
-      [PINNED_IN] = time_of(r->pinned_in_time),
-      [PINNED_OUT] = time_of(r->pinned_out_time),
+      [COPY_IN] = time_of(r->profile.copy_in),
+      [COPY_OUT] = time_of(r->profile.copy_out),
+      [PINNED_IN] = time_of(r->profile.pinned_in),
+      [PINNED_OUT] = time_of(r->profile.pinned_out),
       [MEMORY] = time_of(r->memory_time),
       [PER_CYCLE] = isfinite(per_cycle) ? units_number(per_cycle) : (units_text){"-"},
-      [CYCLES] = count_of(r->cycles),
-      [MISSES] = count_of(r->cache_misses),
+      [CYCLES] = count_of(r->profile.cycles),
+      [MISSES] = count_of(r->profile.cache_misses),
   }};
 }
 
@@ -84,12 +84,12 @@ static shown choose(const report *r) {
 
   for (size_t i = 0; i < r->count; i++) {
     const row *of = r->rows[i];
-    if (!of->profiled)
+    if (!of->profile.taken)
       continue;
     s.any = true;
-    s.elsewhere = s.elsewhere || isfinite(of->launch_time);
-    pinned = pinned || isfinite(of->pinned_in_time);
-    processor = processor || !isfinite(of->launch_time);
+    s.elsewhere = s.elsewhere || isfinite(of->profile.launch);
+    pinned = pinned || isfinite(of->profile.pinned_in);
+    processor = processor || !isfinite(of->profile.launch);
   }
   s.missing = processor ? counters_missing() : NULL;
   columns[LAUNCH].unwanted = columns[COPY_IN].unwanted = columns[COPY_OUT].unwanted = !s.elsewhere;
@@ -129,7 +129,7 @@ void report_profile(const report *r) {
   if (!s.any)
     return;
   for (size_t i = 0; i < r->count; i++)
-    if (r->rows[i]->profiled && (int)strlen(r->rows[i]->variant) > variant_width)
+    if (r->rows[i]->profile.taken && (int)strlen(r->rows[i]->variant) > variant_width)
       variant_width = (int)strlen(r->rows[i]->variant);
   report_columns_fit(columns, COLUMNS, 2 + variant_width + 1 + size_width);
   putchar('\n');
@@ -141,7 +141,7 @@ void report_profile(const report *r) {
   fputs(terminal_paint(PLAIN), stdout);
   report_columns_end();
   for (size_t i = 0; i < r->count; i++)
-    if (r->rows[i]->profiled)
+    if (r->rows[i]->profile.taken)
       line(r->rows[i], variant_width, size_width);
 }
 
@@ -164,7 +164,7 @@ void report_profile_markdown(FILE *to, const report *r) {
   fputc('\n', to);
   for (size_t i = 0; i < r->count; i++) {
     const figures f = figures_of(r->rows[i]);
-    if (!r->rows[i]->profiled)
+    if (!r->rows[i]->profile.taken)
       continue;
     fprintf(to, "| %s | %s |", r->rows[i]->variant, r->rows[i]->size);
     for (int c = 0; c < COLUMNS; c++)

@@ -214,10 +214,8 @@ void report_table_task(const report *r, row *const *rows, size_t count, bool las
 static void totals(const report *r) {
   char *text = NULL;
   size_t length;
-  FILE *to = open_memstream(&text, &length);
+  FILE *to = message_need(open_memstream(&text, &length));
 
-  if (!to)
-    message_refuse("out of memory");
   if (r->interrupted)
     fprintf(to, "of %zu ", r->total);
   fprintf(to, "rows: %zu right, %zu wrong, ", r->right, r->wrong);

@@ -95,10 +95,9 @@ static int by_key(const void *a, const void *b) {
 /* The rows of a task follow each other. */
 static calls calls_of(const report *r) {
   const size_t most = (r->selection->count + 1) * DEVICE_KINDS;
-  calls all = {.at = calloc(most, sizeof *all.at), .by_key = calloc(most, sizeof *all.by_key)};
+  calls all = {.at = message_need(calloc(most, sizeof *all.at)),
+               .by_key = message_need(calloc(most, sizeof *all.by_key))};
 
-  if (!all.at || !all.by_key)
-    message_refuse("out of memory");
   for (size_t from = 0, to; from < r->count; from = to) {
     for (to = from; to < r->count && r->rows[to]->task == r->rows[from]->task;)
       to++;

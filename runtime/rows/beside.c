@@ -24,10 +24,10 @@ void beside_choose(const char *list) {
       length +=
           snprintf(names + length, sizeof names - (size_t)length, "%s%s", i ? ", " : "", c.name[i]);
   }
-  if (list)
+  if (list) {
     choice_mark(&c, list);
-  if (list && !peers_make(c.marked))
-    message_refuse("out of memory");
+    peers_make(c.marked);
+  }
   memcpy(chosen, c.marked, sizeof chosen);
   choice_free(&c);
 }

@@ -8,16 +8,12 @@
 #include "base/message.h"
 
 static void *allocate(size_t count, size_t size) {
-  void *p = calloc(count ? count : 1, size);
-
-  if (!p)
-    message_refuse("out of memory");
-  return p;
+  return message_need(calloc(count ? count : 1, size));
 }
 
 words words_split(const char *list) {
-  words w = {.text = allocate(strlen(list) + 1, 1)};
-  char *rest = strcpy(w.text, list), *word;
+  words w = {.text = message_copy(list)};
+  char *rest = w.text, *word;
 
   w.word = allocate(strlen(list) + 1, sizeof *w.word);
   while ((word = strsep(&rest, ",")))

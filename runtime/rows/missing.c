@@ -58,20 +58,14 @@ enum { FILTERS = sizeof filters / sizeof *filters };
 
 /* A set of variants, by index in the table. */
 static bool *set_of_variants(void) {
-  bool *set = calloc(lathe_variant_count + 1, sizeof *set);
-
-  if (!set)
-    message_refuse("out of memory");
-  return set;
+  return message_need(calloc(lathe_variant_count + 1, sizeof(bool)));
 }
 
 /* The variants that have a task. */
 static bool *selected(const selection *s) {
   bool *set = set_of_variants();
-  bool *has_task = calloc(lathe_op_count * LATHE_DTYPES + 1, sizeof *has_task);
+  bool *has_task = message_need(calloc(lathe_op_count * LATHE_DTYPES + 1, sizeof *has_task));
 
-  if (!has_task)
-    message_refuse("out of memory");
   for (size_t i = 0; i < s->count; i++)
     has_task[(size_t)(s->tasks[i].op - lathe_ops) * LATHE_DTYPES + s->tasks[i].dtype] = true;
   for (size_t i = 0; i < lathe_variant_count; i++) {

@@ -51,9 +51,7 @@ static void append(char **list, const char *option, const char *items) {
   char *joined;
 
   name(option, items);
-  joined = realloc(*list, length + strlen(items) + 1);
-  if (!joined)
-    message_refuse("out of memory");
+  joined = message_need(realloc(*list, length + strlen(items) + 1));
   if (length)
     joined[length - 1] = ',';
   strcpy(joined + length, items);
@@ -519,9 +517,8 @@ static void refuse_conflicts(const char *const *given) {
 static void remember(options *o, const char *option, const char *value) {
   const size_t size = strlen(option) + (value ? strlen(value) : 0) + 4;
 
-  o->words = realloc(o->words, (o->word_count + 1) * sizeof *o->words);
-  if (!o->words || !(o->words[o->word_count] = malloc(size)))
-    message_refuse("out of memory");
+  o->words = message_need(realloc(o->words, (o->word_count + 1) * sizeof *o->words));
+  o->words[o->word_count] = message_need(malloc(size));
   snprintf(o->words[o->word_count++], size, "--%s%s%s", option, value ? "=" : "",
            value ? value : "");
 }

@@ -15,6 +15,9 @@
   { #name, type, offsetof(row, name), NULL }
 #define FIGURE(name, unit)                                                                         \
   { #name, ROW_REAL, offsetof(row, name), unit }
+/* A figure of one of the row's parts. */
+#define PART(name, member, unit)                                                                   \
+  { name, ROW_REAL, offsetof(row, member), unit }
 
 const row_field row_fields[] = {
     FIELD(name, ROW_TEXT),
@@ -58,13 +61,13 @@ const row_field row_fields[] = {
     FIELD(iterations, ROW_COUNT),
     FIELD(sample_count, ROW_COUNT),
     FIELD(calls_per_sample, ROW_COUNT),
-    FIGURE(mean, "ns"),
-    FIGURE(stddev, "ns"),
-    FIGURE(min, "ns"),
-    FIGURE(max, "ns"),
-    FIGURE(q1, "ns"),
-    FIGURE(q3, "ns"),
-    FIGURE(mad, "ns"),
+    PART("mean", samples.mean, "ns"),
+    PART("stddev", samples.deviation, "ns"),
+    PART("min", samples.min, "ns"),
+    PART("max", samples.max, "ns"),
+    PART("q1", samples.q1, "ns"),
+    PART("q3", samples.q3, "ns"),
+    PART("mad", samples.mad, "ns"),
     FIGURE(noise, "fraction of the median"),
     FIGURE(low, "ns"),
     FIGURE(high, "ns"),
@@ -75,9 +78,9 @@ const row_field row_fields[] = {
     FIGURE(clock_low_mhz, "MHz"),
     FIGURE(clock_high_mhz, "MHz"),
     FIELD(retaken, ROW_COUNT),
-    FIELD(low_outliers, ROW_COUNT),
-    FIELD(high_outliers, ROW_COUNT),
-    FIELD(severe_outliers, ROW_COUNT),
+    {"low_outliers", ROW_COUNT, offsetof(row, samples.low_outliers), NULL},
+    {"high_outliers", ROW_COUNT, offsetof(row, samples.high_outliers), NULL},
+    {"severe_outliers", ROW_COUNT, offsetof(row, samples.severe_outliers), NULL},
     FIGURE(ns_per_point, "ns"),
     FIGURE(bytes, "bytes"),
     FIGURE(flops, "operations"),
@@ -90,17 +93,17 @@ const row_field row_fields[] = {
     FIGURE(ceiling_share_low, "fraction of the ceiling"),
     FIGURE(ceiling_share_high, "fraction of the ceiling"),
     FIELD(above_ceiling, ROW_FLAG),
-    FIGURE(host_time, "ns"),
-    FIGURE(launch_time, "ns"),
+    PART("host_time", profile.host, "ns"),
+    PART("launch_time", profile.launch, "ns"),
     FIGURE(kernel_time, "ns"),
-    FIGURE(copy_in_time, "ns"),
-    FIGURE(copy_out_time, "ns"),
-    FIGURE(pinned_in_time, "ns"),
-    FIGURE(pinned_out_time, "ns"),
+    PART("copy_in_time", profile.copy_in, "ns"),
+    PART("copy_out_time", profile.copy_out, "ns"),
+    PART("pinned_in_time", profile.pinned_in, "ns"),
+    PART("pinned_out_time", profile.pinned_out, "ns"),
     FIGURE(memory_time, "ns"),
-    FIGURE(instructions, "instructions"),
-    FIGURE(cycles, "cycles"),
-    FIGURE(cache_misses, "cache misses"),
+    PART("instructions", profile.instructions, "instructions"),
+    PART("cycles", profile.cycles, "cycles"),
+    PART("cache_misses", profile.cache_misses, "cache misses"),
     FIELD(stop, ROW_TEXT),
     FIGURE(ulp, "units in the last place"),
     FIGURE(ulp_bound, "units in the last place"),
@@ -122,14 +125,6 @@ const row_field row_fields[] = {
     FIGURE(gigabytes_per_second, "GB/s (10^9 bytes a second)"),
 };
 const size_t row_field_count = sizeof row_fields / sizeof *row_fields;
-
-static char *copy(const char *text) {
-  char *c = strdup(text);
-
-  if (!c)
-    message_refuse("out of memory");
-  return c;
-}
 
 static double points_of(const task *t) {
   double points = 1;
@@ -155,18 +150,16 @@ static void name_dimensions(row *r) {
 }
 
 row *row_make(const task *t, const lathe_variant *variant, const device *on, uint64_t seed) {
-  row *r = calloc(1, sizeof *r);
+  row *r = message_need(calloc(1, sizeof *r));
   char name[256];
 
-  if (!r)
-    message_refuse("out of memory");
   for (size_t i = 0; i < row_field_count; i++)
     if (row_fields[i].type == ROW_REAL)
       *(double *)((char *)r + row_fields[i].offset) = NAN;
   r->task = t;
   r->of = variant;
   snprintf(name, sizeof name, "%s/%s", variant->name, t->size);
-  r->name = copy(name);
+  r->name = message_copy(name);
   r->op = t->op->name;
   r->dtype = lathe_dtype_name(t->dtype);
   r->backend = variant->backend->name;
@@ -221,10 +214,8 @@ const char *row_status_named(const char *status) {
 void row_add_turn(row *r, double ours, double base) {
   const size_t size = (r->turns.count + 1) * sizeof(double);
 
-  r->turns.ours = realloc(r->turns.ours, size);
-  r->turns.base = realloc(r->turns.base, size);
-  if (!r->turns.ours || !r->turns.base)
-    message_refuse("out of memory");
+  r->turns.ours = message_need(realloc(r->turns.ours, size));
+  r->turns.base = message_need(realloc(r->turns.base, size));
   r->turns.ours[r->turns.count] = ours;
   r->turns.base[r->turns.count++] = base;
 }
@@ -232,14 +223,14 @@ void row_add_turn(row *r, double ours, double base) {
 void row_skip(row *r, const char *why) {
   r->state = ROW_SKIPPED;
   r->status = "skipped";
-  r->reason = copy(why);
+  r->reason = message_copy(why);
 }
 
 void row_kill(row *r, const char *why, const char *repro) {
   r->state = ROW_KILLED;
   r->status = "killed";
-  r->reason = copy(why);
-  r->repro = copy(repro);
+  r->reason = message_copy(why);
+  r->repro = message_copy(repro);
 }
 
 void row_judge(row *r, const check_result *result, const char *repro) {
@@ -257,16 +248,16 @@ void row_judge(row *r, const check_result *result, const char *repro) {
   r->fate = result->fate;
   r->state = became[result->verdict].state;
   r->status = became[result->verdict].status;
-  r->checked = copy(result->checked[0] ? result->checked : "all");
+  r->checked = message_copy(result->checked[0] ? result->checked : "all");
   r->ulp = result->ulp;
   r->ulp_bound = result->bound;
   r->norm_error = result->off;
   r->norm_bound = result->off_allowed;
   if (r->state != ROW_RIGHT) {
-    r->reason = copy(result->message);
-    r->repro = copy(repro);
+    r->reason = message_copy(result->message);
+    r->repro = message_copy(repro);
   } else if (result->message[0]) {
-    r->note = copy(result->message);
+    r->note = message_copy(result->message);
   }
 }
 
@@ -285,7 +276,7 @@ void row_sentence(row *r) {
   else if ((r->state == ROW_RIGHT || r->state == ROW_SKIPPED) && f->state[0]) {
     r->verdict = "stateful"; /* which its file says, wherever it runs */
     free(r->reason);
-    r->reason = copy(f->state);
+    r->reason = message_copy(f->state);
   } else if (r->state == ROW_RIGHT && r->above_ceiling)
     r->verdict = "above the ceiling";
   else
@@ -304,39 +295,29 @@ static void raise_ceilings(ceilings *best, const ceilings *c) {
   }
 }
 
-/* Adds a round's measurements; false where there is no memory. */
-static bool add_ceilings(row *r, const ceilings *c) {
+/* Adds a round's measurements. */
+static void add_ceilings(row *r, const ceilings *c) {
   double ns = ceilings_share(c, r->bytes, r->flops, 1, NULL);
   const measurement one = {.host = &ns, .own = &ns, .count = 1, .calls = 1};
 
   raise_ceilings(&r->ceilings, c);
-  return isnan(ns) || timing_add(&r->at_ceiling, &one, true);
-}
-
-static void take_profile(row *r, const profile *p) {
-  r->profiled = true;
-  r->host_time = p->host;
-  r->launch_time = p->launch;
-  r->copy_in_time = p->copy_in;
-  r->copy_out_time = p->copy_out;
-  r->pinned_in_time = p->pinned_in;
-  r->pinned_out_time = p->pinned_out;
-  r->instructions = p->instructions;
-  r->cycles = p->cycles;
-  r->cache_misses = p->cache_misses;
+  if (!isnan(ns))
+    timing_add(&r->at_ceiling, &one, true);
 }
 
 bool row_add(row *r, const outcome *o, const device *on, const measure_limits *limits) {
   const bool host = measure_uses_host(on);
 
-  if (!timing_add(&r->warm, &o->warm, host) || !timing_add(&r->cold, &o->cold, host) ||
-      !add_ceilings(r, &o->ceilings) || !timing_judge(&r->warm, limits) ||
-      (r->cold.rounds > 0 && !timing_judge(&r->cold, limits)))
-    message_refuse("out of memory");
+  timing_add(&r->warm, &o->warm, host);
+  timing_add(&r->cold, &o->cold, host);
+  add_ceilings(r, &o->ceilings);
+  timing_judge(&r->warm, limits);
+  if (r->cold.rounds > 0)
+    timing_judge(&r->cold, limits);
   if (o->round == 0)
     r->results = o->results;
   if (o->profile.taken)
-    take_profile(r, &o->profile);
+    r->profile = o->profile;
   return !r->warm.stop;
 }
 
@@ -357,7 +338,7 @@ static void hold_against_ceilings(row *r, const device *on) {
     return;
   share = timing_compare(&r->at_ceiling, &r->warm);
   ceilings_share(&r->ceilings, r->bytes, r->flops, r->real_time, &by_arithmetic);
-  r->ceiling = copy(by_arithmetic ? r->ceilings.flops_name : r->ceilings.bytes_name);
+  r->ceiling = message_copy(by_arithmetic ? r->ceilings.flops_name : r->ceilings.bytes_name);
   r->ceiling_share = share.median;
   r->ceiling_share_low = share.low;
   r->ceiling_share_high = share.high;
@@ -369,7 +350,6 @@ static void hold_against_ceilings(row *r, const device *on) {
 
 void row_measure(row *r, const device *on) {
   const timing *t = &r->warm;
-  const stats *s = &t->all;
 
   r->sample_count = t->count;
   r->rounds = t->rounds;
@@ -378,13 +358,7 @@ void row_measure(row *r, const device *on) {
   r->stop = t->stop ? t->stop : "time";
   r->real_time = t->median;
   r->cpu_time = t->other_one;
-  r->mean = s->mean;
-  r->stddev = s->deviation;
-  r->min = s->min;
-  r->max = s->max;
-  r->q1 = s->q1;
-  r->q3 = s->q3;
-  r->mad = s->mad;
+  r->samples = t->all;
   r->low = t->low;
   r->high = t->high;
   r->best = t->best;
@@ -394,14 +368,11 @@ void row_measure(row *r, const device *on) {
   r->clock_high_mhz = t->clock_high;
   r->retaken = t->retaken;
   r->noise = t->noise;
-  r->low_outliers = s->low_outliers;
-  r->high_outliers = s->high_outliers;
-  r->severe_outliers = s->severe_outliers;
   r->ns_per_point = t->median / points_of(r->task);
   r->bytes_per_second = r->bytes * 1e9 / t->median;
   r->flops_per_second = r->flops * 1e9 / t->median;
   hold_against_ceilings(r, on);
-  if (r->profiled) {
+  if (r->profile.taken) {
     r->kernel_time = r->real_time;
     r->memory_time = r->bytes / r->ceiling_bytes_per_second * 1e9;
   }

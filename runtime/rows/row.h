@@ -26,7 +26,8 @@ typedef struct row {
   uint64_t results;  /* see job.h */
   ceilings ceilings; /* the best of all rounds */
   bool seen;         /* a round has told what becomes of it */
-  bool profiled;
+  stats samples;     /* of its calls, of all rounds */
+  profile profile;   /* of one call */
 
   /* The fields. Texts are borrowed, but for these six. */
   char *name;
@@ -62,12 +63,12 @@ typedef struct row {
   double cold_time, cold_noise; /* the same where operands are in memory; NaN where not timed */
   double cold_bytes_per_second;
   uint64_t iterations, sample_count, calls_per_sample, cold_sample_count;
-  double mean, stddev, min, max, q1, q3, mad, noise;
+  double noise;
   double low, high;                                /* the 95 % interval of the median */
   double best, best_noise;                         /* see timing.h */
   double clock_mhz, clock_low_mhz, clock_high_mhz; /* the device's, of the rounds */
   uint64_t retaken; /* rounds whose samples were dropped, for the clock changed meanwhile */
-  uint64_t rounds, low_outliers, high_outliers, severe_outliers;
+  uint64_t rounds;
   double ns_per_point;
   double bytes, flops; /* of one call */
   double bytes_per_second, flops_per_second;
@@ -76,11 +77,8 @@ typedef struct row {
    * both. */
   double ceiling_share, ceiling_share_low, ceiling_share_high;
   bool above_ceiling; /* by more than the interval */
-  /* --profile, of one call: see measure/profile.h; memory_time is what moving the operands' bytes takes at the
-   * ceiling. */
-  double host_time, launch_time, kernel_time, memory_time;
-  double copy_in_time, copy_out_time, pinned_in_time, pinned_out_time;
-  double instructions, cycles, cache_misses;
+  /* --profile, of one call: memory_time is what moving the operands' bytes takes at the ceiling. */
+  double kernel_time, memory_time;
   const char *stop;
   double ulp, ulp_bound;
   double norm_error, norm_bound; /* of an output as a whole, shares of its 2-norm */

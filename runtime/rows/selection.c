@@ -177,9 +177,7 @@ static void add_task(selection *s, const lathe_op *op, lathe_dtype dtype, const 
   task *t;
 
   if ((s->count & (s->count - 1)) == 0) { /* at each power of two, room for as many again */
-    s->tasks = realloc(s->tasks, (s->count ? 2 * s->count : 1) * sizeof *s->tasks);
-    if (!s->tasks)
-      message_refuse("out of memory");
+    s->tasks = message_need(realloc(s->tasks, (s->count ? 2 * s->count : 1) * sizeof *s->tasks));
   }
   t = &s->tasks[s->count++];
   *t = (task){.op = op, .dtype = dtype, .shape = *shape};
@@ -307,9 +305,7 @@ static const char **names_of_sizes(const selection *s, bool dims, size_t *count)
 
   for (size_t i = 0; i < lathe_op_count; i++)
     limit += (size_t)(lathe_ops[i].bench->nsizes + lathe_ops[i].bench->nsets) + LATHE_MAX_DIMS;
-  names = calloc(limit, sizeof *names);
-  if (!names)
-    message_refuse("out of memory");
+  names = message_need(calloc(limit, sizeof *names));
   *count = 0;
   for (int i = 0; dims && i < SIZE_PLACES; i++)
     names[(*count)++] = size_places[i];
@@ -392,9 +388,7 @@ static void choose_sizes(const options *o, selection *s) {
 
   if (o->size) {
     w = words_split(o->size);
-    items = calloc(w.count, sizeof *items);
-    if (!items)
-      message_refuse("out of memory");
+    items = message_need(calloc(w.count, sizeof *items));
     for (size_t i = 0; i < w.count; i++) {
       items[i].text = w.word[i];
       items[i].wrong = size_parse(w.word[i], &items[i].pattern);

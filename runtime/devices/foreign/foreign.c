@@ -299,9 +299,7 @@ void foreign_make(const char *list, const char *ops, const char *trust) {
     trust_word = trust;
   if (!list)
     return;
-  words = strdup(list);
-  if (!words)
-    message_refuse("out of memory");
+  words = message_need(strdup(list));
   for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
     source s = {.given = word, .ops = ops};
     if (file_count == FILES)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
 #include "blas.h"
 #include "cublas.h"
 #include "cudnn.h"
@@ -116,16 +117,14 @@ static void make(const lathe_op *op, lathe_dtype dtype, const peer *p) {
                                .source = op->source};
 }
 
-bool peers_make(const bool *chosen) {
+void peers_make(const bool *chosen) {
   const lathe_op *forward;
   size_t most = 1;
 
   for (size_t o = 0; o < lathe_op_count; o++)
     most += (size_t)lathe_ops[o].bench->nbounds * PEERS;
-  variants = calloc(most, sizeof *variants);
-  order = calloc(most, sizeof *order);
-  if (!variants || !order)
-    return false;
+  variants = message_need(calloc(most, sizeof *variants));
+  order = message_need(calloc(most, sizeof *order));
   for (int i = 0; i < PEERS; i++)
     if (all[i].cuda)
       cuda_other_put(&all[i].backend, all[i].cuda);
@@ -135,7 +134,6 @@ bool peers_make(const bool *chosen) {
         if (chosen[i] && expression_of(&lathe_ops[o], &all[i], &forward))
           make(&lathe_ops[o], lathe_ops[o].bench->bounds[b].dtype, &all[i]);
   peers_narrow(true, true);
-  return true;
 }
 
 void peers_free(void) {

@@ -11,8 +11,8 @@ enum { PEERS = 8 };
 const char *peers_name(int number);
 
 /* Makes the variants of the peers that are chosen, a flag for each, for all ops whose specs have an expression for
- * them; false where memory is short. To be called before the process is forked in which they are run. */
-bool peers_make(const bool *chosen);
+ * them. To be called before the process is forked in which they are run. */
+void peers_make(const bool *chosen);
 void peers_free(void);
 
 /* Of libraries that run on both, leaves out those on processors, or on GPUs. */
