@@ -3,8 +3,8 @@
 usage: shapes.py SEED N KIND    prints an op and its size in each line
 
 A kind is products, quantised, layers (a product with what follows it), networks, training or memory (maps, reductions
-and rows). Those of a processor, cpu_products and cpu_memory, are smaller. Extents are drawn by their logarithms. A third
-of them are multiples of 64, a third of 8, a third any; of a third of the products one side has at most 128.
+and rows). Those of a processor, cpu_products and cpu_memory, are smaller. Extents are drawn by their logarithms. A
+third of them are multiples of 64, a third of 8, a third any; of a third of the products one side has at most 128.
 """
 
 import math
