@@ -25,7 +25,7 @@ KINDS = {
     "memory": (MEMORY, "f16,f32", "torch,torch.compile"),
 }
 CPU_KINDS = {
-    "cpu_products": (("matmul", "matmul_nt", "matmul_tn"), "f32", "openblas,torch"),
+    "cpu_products": (("matmul", "matmul_nt", "matmul_tn"), "f32", "numpy,openblas,torch"),
     "cpu_memory": (MEMORY, "f32", "numpy,torch"),
 }
 
