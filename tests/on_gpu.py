@@ -6,7 +6,8 @@ usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--s
 
   check    all CUDA and Vulkan kernels are right, in all precisions, at sizes that fill tiles and that do not
   draw     how fast the kernels that dispatch chooses are beside other libraries', at N shapes drawn from each seed and
-           for each of the kinds of shapes.py: the geometric mean of the ratios, their 5th percentile and the ten worst
+           for each of the kinds of shapes.py: the geometric mean of the ratios, their 5th percentile and the ten worst;
+           with `--backends cpu` those of a processor, on one thread
   exported files that `ninja export-OP` writes of some ops find nothing wrong with themselves
   faults   some of each template, or so many ops of a pack, run clean under compute-sanitizer, and under Vulkan's
            validation layer, which is looked for in DIR, where its Debian package was unpacked
@@ -266,8 +267,11 @@ def compared(rows):
 
 def draw(asked):
     well = True
-    for kind in asked.kinds.split(","):
-        ops, dtypes, peers = shapes.KINDS[kind]
+    kinds = shapes.CPU_KINDS if asked.backends == "cpu" else shapes.KINDS
+    for kind in asked.kinds.split(",") if asked.kinds else kinds:
+        if kind not in kinds:
+            sys.exit(f"on_gpu.py: no kind {kind} of {asked.backends}; there are {', '.join(kinds)}")
+        ops, dtypes, peers = kinds[kind]
         drawn = [pair for seed in asked.seeds.split(",") for pair in shapes.draw(seed, asked.sample, kind)]
         rows = []
         for op in ops:
@@ -303,7 +307,7 @@ def main():
     parser.add_argument("--pack", help="in place of --bench")
     parser.add_argument("--points", type=int, default=1 << 28)
     parser.add_argument("--sample", type=int, default=24)
-    parser.add_argument("--kinds", default=",".join(shapes.KINDS))
+    parser.add_argument("--kinds")
     parser.add_argument("--gpu", type=int)
     parser.add_argument("--layers", help="where the Debian package vulkan-validationlayers is unpacked")
     parser.add_argument("--seeds", default="1,2,3,4,5")

@@ -39,7 +39,7 @@ ran "$tmp/clean/built/on_gpu.py" --pack "$tmp/clean/built" --backends cpu --seco
 ends 1
 is 'ends when its time is over' grep -E '^pack 31: .* 0 right, .* [1-9][0-9]* runs left out, 0 runs broken;' "$tmp/output"
 
-for kind in products quantised layers networks training memory; do
+for kind in products quantised layers networks training memory cpu_products cpu_memory; do
   ran "$LATHE_SRC/tests/shapes.py" 5 200 "$kind"
   cp "$tmp/output" "$tmp/once"
   ran "$LATHE_SRC/tests/shapes.py" 5 200 "$kind"
