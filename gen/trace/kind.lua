@@ -61,8 +61,8 @@ local kinds = {
   },
   { "rows", "reductions of rows, and values that are made of them", "rows" },
   {
-    "chain_to_totals", "sums of products after each other, for each row of a batch, and sums over the batch", "contract",
-    is_chain_to_totals,
+    "chain_to_totals", "sums of products after each other, for each row of a batch, and sums over the batch",
+    "contract", is_chain_to_totals,
   },
   { "chain", "sums of products after each other, for each row of a batch", "contract", is_chain },
   { "contract_typed", "sums of products, some of whose factors have a type of their own", "contract", is_typed },

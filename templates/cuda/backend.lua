@@ -95,7 +95,10 @@ return {
         short = { [64] = "n64", [128] = "n128", [256] = "n256" },
       },
       { "stages", range = { 2, 6 }, default = 3, short = "s" },
-      { "products", names = { "exact", "tf32", "narrow" }, default = "exact", short = { tf32 = "tf32", narrow = "narrow" } },
+      {
+        "products", names = { "exact", "tf32", "narrow" }, default = "exact",
+        short = { tf32 = "tf32", narrow = "narrow" },
+      },
     },
     nest = {},
     -- products: narrow ones are of what is between them rounded to the operands' type, by tensor cores.
