@@ -6,7 +6,7 @@
 # IN. It is packed, with a checksum, and written under another name first, so that builds may share the folder. What
 # nobody has taken for 30 days is removed. Where FOLDER is empty nothing is kept.
 # What the folder lacks is looked for where ccache's remote_storage is, the first of several: a folder (file:) or a server
-# (redis:, by redis-cli), and kept there too. One that does not answer is done without.
+# (http:, by curl; redis:, by redis-cli), and kept there too. One that does not answer is done without.
 # XZ: the xz program; CCACHE: ccache.
 
 set -u
@@ -19,6 +19,9 @@ find_remote() { # as file:/PATH or redis://HOST, without ccache's attributes
   remote=${remote%%[ |]*}
   case $remote in file:///*) remote=file:${remote#file://} ;; esac
 }
+http() { # http OPTION... ENTRY: asks the server about a file beside ccache's, as long as redis is given
+  curl --silent --fail --max-time 2 "$@"
+}
 server() { # server COMMAND KEY: asks redis, which is given two seconds
   timeout 2 redis-cli -u "$remote" "$@"
 }
@@ -28,6 +31,7 @@ fetch() { # fetch ENTRY: from the remote into the folder
   mkdir -p "$folder"
   case $remote in
   file:/*) cp "${remote#file:}/lathe-glsl/${1##*/}" "$1.$$" ;;
+  http:*) http -o "$1.$$" "${remote%/}/lathe-glsl-${1##*/}" ;;
   redis*:*) server --raw get "lathe-glsl-${1##*/}" | head -c -1 >"$1.$$" && [ -s "$1.$$" ] ;;
   *) false ;;
   esac && mv "$1.$$" "$1" && return
@@ -43,6 +47,7 @@ send() { # send ENTRY: from the folder to the remote
     mkdir -p "$there" && cp "$1" "$there/.${1##*/}.$$" && mv "$there/.${1##*/}.$$" "$there/${1##*/}"
     rm -f "$there/.${1##*/}.$$"
     ;;
+  http:*) http -T "$1" "${remote%/}/lathe-glsl-${1##*/}" >/dev/null ;;
   redis*:*) server -x set "lathe-glsl-${1##*/}" <"$1" >/dev/null ;;
   esac
 }

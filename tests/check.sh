@@ -70,11 +70,12 @@ fault() {
   [ $built = 0 ] && [ $status = 1 ] && grep ' wrong' "$tmp/rows"
 }
 
-# That tree, from a folder beside it, with the sanitizers of the build under test. References take longer to compile
-# than to run here. Where there is ccache, it keeps what tests compile for the next time; compilers' own lists of headers
-# save it from preprocessing each file by itself first.
+# That tree, from a folder beside it, with the sanitizers and the generator of the build under test. References take
+# longer to compile than to run here. Where there is ccache, it keeps what tests compile for the next time; compilers'
+# own lists of headers save it from preprocessing each file by itself first.
 configure() { # configure OPTION...
-  ../tree/configure ${LATHE_SANITIZE:+--sanitize="$LATHE_SANITIZE"} $kept REFERENCE_CFLAGS='-Og -DREFERENCE_SETS=' "$@"
+  GENERATOR=$LATHE_GEN ../tree/configure --disable-tests ${LATHE_SANITIZE:+--sanitize="$LATHE_SANITIZE"} $kept \
+    REFERENCE_CFLAGS='-Og -DREFERENCE_SETS=' "$@"
 }
 kept=
 if command -v ccache >/dev/null; then

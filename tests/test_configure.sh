@@ -65,6 +65,20 @@ is 'a compiler that is fast' test "$status" = 2
 is 'a compiler that is fast' grep "^configure: '$tmp/fastcc .*-O3 -g0' lets the compiler change results" stderr
 is 'a compiler that is fast' test ! -e build.ninja
 
+# A generator that is there says which ops there are, where it is younger than its sources. Nothing is looked for that
+# only tests need.
+printf '#!/bin/sh\necho of_another\n' >generator
+chmod +x generator
+GENERATOR=$tmp/generator configure $few --disable-cuda --disable-tests --ops=softmax
+is 'a generator that is there' test "$status" = 0
+is 'a generator that is there' grep -x 'checking for ops softmax... 1' stdout
+is 'without tests' grep -x "checking for jansson... .*" stdout
+is 'without tests' test ! "$(grep -E 'for (cmocka|numpy|cppcheck)|^ *(cmocka|numpy) ' stdout)"
+touch -t 200001010000 generator
+GENERATOR=$tmp/generator configure $few --disable-cuda --disable-tests --ops=softmax
+is 'an older one' grep -x 'checking for ops softmax... 2' stdout
+rm -r build.ninja out
+
 # Flags for the kernels come after theirs, and are tried.
 configure KERNEL_CFLAGS='-fno-such-flag'
 is 'a flag that there is not' test "$status" = 1

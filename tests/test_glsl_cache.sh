@@ -1,5 +1,6 @@
 #!/bin/sh
-# test_glsl_cache.sh - gen/cache.sh, which keeps what a build made of a file of GLSL. Needs LATHE_SRC.
+# test_glsl_cache.sh - gen/cache.sh, which keeps what a build made of a file of GLSL. Needs LATHE_SRC
+# and LATHE_PYTHON.
 
 . "$LATHE_SRC/tests/check.sh"
 cd "$tmp" || exit 1
@@ -98,12 +99,51 @@ is 'a remote that cannot be' cache take two 'tool 1' in got
 CCACHE_REMOTE_STORAGE=redis://127.0.0.1:1
 is 'a server that is down' cache keep three 'tool 1' other out
 is 'a server that is down' lacks four 'tool 1' other got
+CCACHE_REMOTE_STORAGE=http://127.0.0.1:1
+is 'a web server that is down' cache keep three 'tool 1' other out
+is 'a web server that is down' lacks four 'tool 1' other got
 rm -rf one two three four
+servers=''
+trap '[ ! "$servers" ] || kill $servers; rm -rf "$tmp"' EXIT
+if command -v curl >/dev/null; then
+  cat >server.py <<'EOF'
+import http.server
+
+class Handler(http.server.BaseHTTPRequestHandler):
+  kept = {}
+  def do_PUT(self):
+    self.kept[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+    self.send_response(201)
+    self.end_headers()
+  def do_GET(self):
+    there = self.path in self.kept
+    self.send_response(200 if there else 404)
+    self.end_headers()
+    self.wfile.write(self.kept.get(self.path, b"there is none"))
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+open("port.new", "w").write(str(server.server_port))
+__import__("os").rename("port.new", "port")
+server.serve_forever()
+EOF
+  "$LATHE_PYTHON" server.py 2>http.log &
+  servers="$servers $!"
+  for _ in $(seq 50); do
+    [ ! -e port ] || break
+    sleep 0.1
+  done
+  CCACHE_REMOTE_STORAGE="http://127.0.0.1:$(cat port)/|connect-timeout=100"
+  shared 'a web server'
+  head -c 100000 /dev/urandom >out
+  shared 'a web server with larger things'
+  is 'which was asked for files beside its folders' grep -q 'PUT /lathe-glsl-[0-9a-f]* HTTP/1.1" 201' http.log
+else
+  echo 'skipped: a web server as remote: there is no curl'
+fi
 if command -v redis-server >/dev/null && command -v redis-cli >/dev/null; then
   port=$((20000 + $$ % 20000))
   redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$tmp" >redis.log 2>&1 &
-  server=$!
-  trap 'kill "$server"; rm -rf "$tmp"' EXIT
+  servers="$servers $!"
   for _ in $(seq 50); do
     ! redis-cli -p "$port" ping 2>/dev/null | grep -q PONG || break
     sleep 0.1

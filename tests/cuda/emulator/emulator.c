@@ -52,14 +52,19 @@ typedef struct product {
   const void *a, *b;
 } product;
 
-typedef struct fiber {
-  emulator_places places; /* first: kernels are given its address */
+/* What a fiber is seldom asked for. */
+typedef struct errands {
   begun copying, multiplying;
   bool may_multiply; /* sums are at rest */
   copy copies[MOST_COPIES];
   product products[MOST_PRODUCTS];
-  place_in_code at;
   ucontext_t start;
+} errands;
+
+/* Small, so that those of a warp lie on a page: fibers take turns every few hundred instructions. */
+typedef struct fiber {
+  emulator_places places; /* first: kernels are given its address */
+  place_in_code at;
   bool begun, ended;
   bool waited; /* for the kernel before this one */
   unsigned exchanges;
@@ -80,6 +85,7 @@ typedef struct worker {
   unsigned rank, count; /* count: threads of a block */
   unsigned running;     /* the fiber that does */
   fiber *fibers;
+  errands *errands; /* by fiber */
   char *stacks;
   place_in_code idle;
   barrier block, first, warp[MOST_THREADS / WARP];
@@ -102,7 +108,7 @@ __attribute__((noinline)) static void switch_to(unsigned nth) {
   if (f->begun)
     __builtin_longjmp(f->at, 1);
   f->begun = true;
-  setcontext(&f->start);
+  setcontext(&self->errands[nth].start);
 }
 
 /* The next fiber that has not ended, of `count` from the first on; that which runs where there is no other. */
@@ -110,26 +116,36 @@ static unsigned next_fiber(unsigned first, unsigned count) {
   unsigned nth = self->running;
 
   do
-    nth = first + (nth + 1 - first) % count;
+    nth = nth + 1 < first + count ? nth + 1 : first;
   while (self->fibers[nth].ended && nth != self->running);
   return nth;
 }
 
-__attribute__((noinline)) static void give_way(unsigned first, unsigned count) {
-  if (!__builtin_setjmp(self->fibers[self->running].at))
-    switch_to(next_fiber(first, count));
-}
+/* The next of these fibers goes on. A macro, for what sets a place in code is never a part of another function, and each
+ * function that is returned from costs what a processor guessed wrongly: it returns to where the fiber before did. */
+#define GIVE_WAY(nth)                                                                              \
+  do {                                                                                             \
+    if (!__builtin_setjmp(self->fibers[self->running].at))                                         \
+      switch_to(nth);                                                                              \
+  } while (0)
 
-/* For some fibers, of which the others go on: so a warp runs ahead of others as far as the block's barriers let it. */
-static void await(barrier *b, unsigned first, unsigned count) {
+/* Its generation before. */
+static unsigned arrive(barrier *b) {
   const unsigned generation = b->generation;
 
   if (++b->arrived >= b->members) {
     b->arrived = 0;
     b->generation++;
   }
+  return generation;
+}
+
+/* For all of a block's fibers. */
+static void await(barrier *b) {
+  const unsigned generation = arrive(b);
+
   while (b->generation == generation)
-    give_way(first, count);
+    GIVE_WAY(next_fiber(0, self->count));
 }
 
 /* One that has ended is waited for no longer. */
@@ -171,7 +187,7 @@ void emulator_begin(void) {
 }
 
 void emulator_await_block(void) {
-  await(&self->block, 0, self->count);
+  await(&self->block);
 }
 
 void emulator_await_cluster(void) {
@@ -183,7 +199,7 @@ void emulator_await_cluster(void) {
 
 void emulator_await_first(unsigned threads) {
   self->first.members = threads;
-  await(&self->first, 0, self->count);
+  await(&self->first);
 }
 
 void emulator_let_others(unsigned rounds) {
@@ -196,27 +212,26 @@ void emulator_let_others(unsigned rounds) {
   do
     nth = (nth + 1) % self->count;
   while (self->fibers[nth].ended && nth != self->running);
-  if (!__builtin_setjmp(self->fibers[self->running].at))
-    switch_to(nth);
+  GIVE_WAY(nth);
 }
 
 unsigned emulator_cluster_size(void) {
   return self->in->of->cluster;
 }
 
+/* Other fibers of the warp go on: so a warp runs ahead of others as far as the block's barriers let it. */
 const emulator_words *emulator_exchange_all(const unsigned *words, unsigned count) {
-  const unsigned warp = self->running / WARP;
+  const unsigned warp = self->running / WARP, first = warp * WARP, left = self->count - first;
   emulator_words *all = &self->words[warp][self->fibers[self->running].exchanges++ % 2];
+  barrier *const b = &self->warp[warp];
+  unsigned generation;
 
   for (unsigned nth = 0; nth < count; nth++)
     (*all)[nth][self->running % WARP] = words[nth];
-  await(&self->warp[warp], warp * WARP,
-        self->count - warp * WARP < WARP ? self->count - warp * WARP : WARP);
+  generation = arrive(b);
+  while (b->generation == generation)
+    GIVE_WAY(next_fiber(first, left < WARP ? left : WARP));
   return all;
-}
-
-const unsigned *emulator_exchange(unsigned word) {
-  return (*emulator_exchange_all(&word, 1))[0];
 }
 
 /* One more in a list with room for `most`; which. */
@@ -229,7 +244,7 @@ static unsigned begin(begun *b, unsigned most) {
 }
 
 void emulator_copy(void *to, const void *from) {
-  fiber *f = &self->fibers[self->running];
+  errands *f = &self->errands[self->running];
   copy *c = &f->copies[begin(&f->copying, MOST_COPIES)];
 
   c->group = f->copying.ended;
@@ -239,11 +254,11 @@ void emulator_copy(void *to, const void *from) {
 }
 
 void emulator_end_copies(void) {
-  self->fibers[self->running].copying.ended++;
+  self->errands[self->running].copying.ended++;
 }
 
 void emulator_await_copies(int most) {
-  fiber *f = &self->fibers[self->running];
+  errands *f = &self->errands[self->running];
   unsigned done = 0;
 
   while (done < f->copying.count && f->copies[done].group + (unsigned)most < f->copying.ended) {
@@ -255,11 +270,11 @@ void emulator_await_copies(int most) {
 }
 
 void emulator_begin_multiplying(void) {
-  self->fibers[self->running].may_multiply = true;
+  self->errands[self->running].may_multiply = true;
 }
 
 void emulator_multiply_ahead(emulator_multiply *of, float *sums, const void *a, const void *b) {
-  fiber *f = &self->fibers[self->running];
+  errands *f = &self->errands[self->running];
 
   if (!f->may_multiply)
     sums[0] = NAN;
@@ -268,11 +283,11 @@ void emulator_multiply_ahead(emulator_multiply *of, float *sums, const void *a, 
 }
 
 void emulator_end_multiplying(void) {
-  self->fibers[self->running].multiplying.ended++;
+  self->errands[self->running].multiplying.ended++;
 }
 
 void emulator_await_products(int most) {
-  fiber *f = &self->fibers[self->running];
+  errands *f = &self->errands[self->running];
   unsigned done = 0;
 
   while (done < f->multiplying.count &&
@@ -330,8 +345,8 @@ static void run_block(worker *w, unsigned number) {
                                   l->threads, l->blocks};
     f->ended = f->waited = false;
     f->exchanges = 0;
-    f->copying = f->multiplying = (begun){0};
-    f->may_multiply = false;
+    w->errands[nth].copying = w->errands[nth].multiplying = (begun){0};
+    w->errands[nth].may_multiply = false;
     w->warp[nth / WARP] = (barrier){.members = after < WARP ? after : WARP};
   }
   if (!__builtin_setjmp(w->idle))
@@ -341,12 +356,12 @@ static void run_block(worker *w, unsigned number) {
 /* Fibers that have not begun. They belong to this thread alone, where thread-local variables are. */
 static void make_fibers(worker *w) {
   for (unsigned nth = 0; nth < w->count; nth++) {
-    fiber *f = &w->fibers[nth];
-    f->begun = false;
-    getcontext(&f->start);
-    f->start.uc_stack.ss_sp = w->stacks + (size_t)nth * STACK;
-    f->start.uc_stack.ss_size = STACK - nth % 256 * STAGGER;
-    makecontext(&f->start, run_fiber, 0);
+    ucontext_t *start = &w->errands[nth].start;
+    w->fibers[nth].begun = false;
+    getcontext(start);
+    start->uc_stack.ss_sp = w->stacks + (size_t)nth * STACK;
+    start->uc_stack.ss_size = STACK - nth % 256 * STAGGER;
+    makecontext(start, run_fiber, 0);
   }
 }
 
@@ -376,6 +391,8 @@ static bool equip(worker *w) {
   w->stacks = mmap(NULL, (size_t)MOST_THREADS * STACK, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (w->stacks != MAP_FAILED)
+    w->errands = calloc(MOST_THREADS, sizeof *w->errands);
+  if (w->errands)
     w->fibers = calloc(MOST_THREADS, sizeof *w->fibers);
   return w->fibers;
 }

@@ -37,12 +37,14 @@ void emulator_await_block(void);
 void emulator_await_cluster(void);
 unsigned emulator_cluster_size(void);
 
-/* Hands a word to the warp; what its 32 threads have handed, until the next call but one. Or `count` words at once:
- * what they have handed of each. */
-const unsigned *emulator_exchange(unsigned word);
+/* Hands `count` words to the warp; what its 32 threads have handed of each, until the next call but one. Or one word. */
 enum { EMULATOR_WORDS = 6 }; /* at most */
 typedef unsigned emulator_words[EMULATOR_WORDS][32];
 const emulator_words *emulator_exchange_all(const unsigned *words, unsigned count);
+
+__attribute__((always_inline)) static inline const unsigned *emulator_exchange(unsigned word) {
+  return (*emulator_exchange_all(&word, 1))[0];
+}
 
 /* What a thread has begun and goes on without: copies of 16 bytes, and multiplications. They take effect where it waits
  * for their group, `most` of which it leaves; till then what is copied to is no number. */
@@ -130,10 +132,13 @@ static inline void __syncwarp() {
 
 template <typename T> static inline T __shfl_xor_sync(unsigned, T value, int mask) {
   unsigned word[sizeof(T) / sizeof(unsigned)];
-  static_assert(sizeof word == sizeof value, "shuffles take words of four bytes");
+  const unsigned count = sizeof word / sizeof *word, lane = emulator_lane() ^ (unsigned)mask;
+  static_assert(sizeof word == sizeof value && count <= EMULATOR_WORDS,
+                "shuffles take a few words of four bytes");
   memcpy(word, &value, sizeof word);
-  for (unsigned &w : word)
-    w = emulator_exchange(w)[emulator_lane() ^ (unsigned)mask];
+  const emulator_words &all = *emulator_exchange_all(word, count);
+  for (unsigned nth = 0; nth < count; nth++)
+    word[nth] = all[nth][lane];
   memcpy(&value, word, sizeof word);
   return value;
 }
