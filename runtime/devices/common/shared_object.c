@@ -42,3 +42,16 @@ void shared_object_lacks(const shared_object *l, const char *symbol, bool first,
   else
     snprintf(why, size, "%s (%s) is too old: it has no %s", l->what, path(l), symbol);
 }
+
+bool shared_object_find(const shared_object *l, const char *const *symbols, size_t count, void *to,
+                        char *why, size_t size) {
+  for (size_t i = 0; i < count; i++) {
+    const void *found = dlsym(l->handle, symbols[i]);
+    if (!found) {
+      shared_object_lacks(l, symbols[i], i == 0, why, size);
+      return false;
+    }
+    memcpy((char *)to + i * sizeof found, &found, sizeof found);
+  }
+  return true;
+}

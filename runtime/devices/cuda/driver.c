@@ -9,20 +9,12 @@ cuda_driver cuda;
 lathe_driver cuda_launching;
 
 bool cuda_open(char *why, size_t size) {
+  static const char *const symbols[] = {CUDA_FUNCTIONS(SHARED_OBJECT_SYMBOL)};
   shared_object driver = {.file = "libcuda.so.1", .what = "NVIDIA's driver"};
-  bool first = true;
 
-  if (!shared_object_open(&driver, why, size))
+  if (!shared_object_open(&driver, why, size) ||
+      !shared_object_find(&driver, symbols, sizeof symbols / sizeof *symbols, &cuda, why, size))
     return false;
-#define FIND(name, symbol, parameters)                                                             \
-  *(void **)&cuda.name = dlsym(driver.handle, symbol);                                             \
-  if (!cuda.name) {                                                                                \
-    shared_object_lacks(&driver, symbol, first, why, size);                                        \
-    return false;                                                                                  \
-  }                                                                                                \
-  first = false;
-  CUDA_FUNCTIONS(FIND)
-#undef FIND
 #define FIND(name, symbol, parameters) *(void **)&cuda.name = dlsym(driver.handle, symbol);
   CUDA_EXTRAS(FIND)
 #undef FIND

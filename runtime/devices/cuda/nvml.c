@@ -1,7 +1,6 @@
 /* nvml.c - NVIDIA's management library, libnvidia-ml.so.1, of which three functions are called. */
 #include "nvml.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +18,8 @@ static struct {
 
 /* False where there is no library, or it cannot be used. */
 static bool open_once(void) {
+  static const char *const symbols[] = {"nvmlInit_v2", "nvmlDeviceGetHandleByUUID",
+                                        "nvmlDeviceGetClockInfo"};
   static bool looked, usable;
   shared_object library = {.file = "libnvidia-ml.so.1", .what = "NVIDIA's management library"};
   char why[160];
@@ -26,12 +27,10 @@ static bool open_once(void) {
   if (looked)
     return usable;
   looked = true;
-  if (!shared_object_open(&library, why, sizeof why))
-    return false;
-  *(void **)&nvml.init = dlsym(library.handle, "nvmlInit_v2");
-  *(void **)&nvml.by_uuid = dlsym(library.handle, "nvmlDeviceGetHandleByUUID");
-  *(void **)&nvml.clock = dlsym(library.handle, "nvmlDeviceGetClockInfo");
-  usable = nvml.init && nvml.by_uuid && nvml.clock && nvml.init() == 0;
+  usable = shared_object_open(&library, why, sizeof why) &&
+           shared_object_find(&library, symbols, sizeof symbols / sizeof *symbols, &nvml, why,
+                              sizeof why) &&
+           nvml.init() == 0;
   return usable;
 }
 

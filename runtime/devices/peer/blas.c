@@ -1,7 +1,6 @@
 /* blas.c - products of matrices by OpenBLAS. */
 #include "blas.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,29 +16,26 @@ typedef void gemm_f64(int order, int a_as, int b_as, int m, int n, int k, double
                       const double *a, int lda, const double *b, int ldb, double beta, double *c,
                       int ldc);
 
-static gemm_f32 *sgemm;
-static gemm_f64 *dgemm;
+static struct {
+  gemm_f32 *sgemm;
+  gemm_f64 *dgemm;
+} blas;
 
 /* Null where OpenBLAS can be called; else why not. It starts no threads, for this process may be forked. */
 static const char *missing(void) {
+  static const char *const symbols[] = {"cblas_sgemm", "cblas_dgemm"};
   static shared_object openblas = {.file = "libopenblas.so.0", .what = "OpenBLAS"};
   static char why[256];
 
-  if (sgemm && dgemm)
-    return NULL;
-  if (why[0])
-    return why;
+  if (why[0] || blas.dgemm)
+    return why[0] ? why : NULL;
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
   if (!shared_object_open(&openblas, why, sizeof why)) {
     strncat(why, "; ./configure --install-deps=peers installs it", sizeof why - strlen(why) - 1);
     return why;
   }
-  *(void **)&sgemm = dlsym(openblas.handle, "cblas_sgemm");
-  *(void **)&dgemm = dlsym(openblas.handle, "cblas_dgemm");
-  if (sgemm && dgemm)
-    return NULL;
-  shared_object_lacks(&openblas, "cblas_sgemm", true, why, sizeof why);
-  return why;
+  shared_object_find(&openblas, symbols, sizeof symbols / sizeof *symbols, &blas, why, sizeof why);
+  return why[0] ? why : NULL;
 }
 
 /* A product that has a function. */
@@ -65,11 +61,11 @@ static void call(const called *c, const lathe_args *args) {
     const size_t b = i * args->dim[p->k] * args->dim[p->n];
     const size_t to = i * args->dim[p->m] * args->dim[p->n];
     if (c->dtype == LATHE_F64)
-      dgemm(ROW_MAJOR, a_as, b_as, m, n, k, 1, (double *)args->buf[0] + a, lda,
-            (double *)args->buf[1] + b, ldb, 0, (double *)args->buf[2] + to, n);
+      blas.dgemm(ROW_MAJOR, a_as, b_as, m, n, k, 1, (double *)args->buf[0] + a, lda,
+                 (double *)args->buf[1] + b, ldb, 0, (double *)args->buf[2] + to, n);
     else
-      sgemm(ROW_MAJOR, a_as, b_as, m, n, k, 1, (float *)args->buf[0] + a, lda,
-            (float *)args->buf[1] + b, ldb, 0, (float *)args->buf[2] + to, n);
+      blas.sgemm(ROW_MAJOR, a_as, b_as, m, n, k, 1, (float *)args->buf[0] + a, lda,
+                 (float *)args->buf[1] + b, ldb, 0, (float *)args->buf[2] + to, n);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cublaslt.h"
+#include "nvidia.h"
 #include "product.h"
 
 enum {
@@ -40,8 +41,19 @@ typedef struct call {
   CUdeviceptr workspace;
 } call;
 
+static cublaslt_library cublaslt;
 static cublasLtHandle library;
 static choice *choices;
+
+static bool open_library(char *why, size_t size) {
+  static const char *const files[] = {"libcublasLt.so.13", "libcublasLt.so.12", NULL};
+  static const char *const symbols[] = {CUBLASLT_FUNCTIONS(SHARED_OBJECT_SYMBOL)};
+  static shared_object object = {.what = "cuBLASLt"};
+
+  return nvidia_open(&object, files, why, size) &&
+         shared_object_find(&object, symbols, sizeof symbols / sizeof *symbols, &cublaslt, why,
+                            size);
+}
 
 static CUresult enqueue_nth(const call *c, int nth, const lathe_args *args, CUstream stream) {
   const float one = 1, zero = 0;
@@ -223,7 +235,7 @@ static void *prepare(const lathe_variant *variant, const lathe_args *args,
   c->dtype = variant->dtype;
   if (!product_of(variant->op, &c->of)) {
     *why = product_expected;
-  } else if (cublaslt_open(text, sizeof text)) {
+  } else if (open_library(text, sizeof text)) {
     if (!library)
       error = cublaslt.create(&library);
     if (!error)

@@ -78,10 +78,4 @@ typedef struct cublaslt_library {
 #undef MEMBER
 } cublaslt_library;
 
-extern cublaslt_library cublaslt;
-
-/* Opens the library and looks the functions up; false with the reason in why, of `size` bytes. The program keeps it to
- * its end. */
-bool cublaslt_open(char *why, size_t size);
-
 #endif

@@ -1,7 +1,6 @@
 /* cudnn.c - functions of cuDNN: those for softmax. */
 #include "cudnn.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,21 +21,11 @@ static cudnnHandle library;
 
 static bool open_library(char *why, size_t size) {
   static const char *const files[] = {"libcudnn.so.9", NULL};
+  static const char *const symbols[] = {CUDNN_FUNCTIONS(SHARED_OBJECT_SYMBOL)};
   static shared_object object = {.what = "cuDNN"};
-  bool first = true;
 
-  if (!nvidia_open(&object, files, why, size))
-    return false;
-#define FIND(name, symbol, parameters)                                                             \
-  *(void **)&cudnn.name = dlsym(object.handle, symbol);                                            \
-  if (!cudnn.name) {                                                                               \
-    shared_object_lacks(&object, symbol, first, why, size);                                        \
-    return false;                                                                                  \
-  }                                                                                                \
-  first = false;
-  CUDNN_FUNCTIONS(FIND)
-#undef FIND
-  return true;
+  return nvidia_open(&object, files, why, size) &&
+         shared_object_find(&object, symbols, sizeof symbols / sizeof *symbols, &cudnn, why, size);
 }
 
 static CUresult enqueue(void *prepared, const lathe_args *args, CUstream stream) {
