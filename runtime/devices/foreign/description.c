@@ -44,7 +44,8 @@ typedef struct parser {
   int depth;
 } parser;
 
-static int64_t parse_or(parser *p);
+/* An expression of operators that bind at least so tightly, from 0 on; of one level, as in C, the left one is first. */
+static int64_t parse_level(parser *p, int level);
 
 static int64_t fail(parser *p, const char *expected) {
   if (!p->s->wrong[0])
@@ -66,7 +67,7 @@ static bool take(parser *p, const char *word) {
 }
 
 static int64_t at_index(parser *p, bool address) {
-  const int64_t index = parse_or(p);
+  const int64_t index = parse_level(p, 0);
   const int count = address ? p->s->op->noperands : p->s->op->ndim;
 
   if (!take(p, "]"))
@@ -81,7 +82,7 @@ static int64_t call(parser *p, const char *name) {
   int count = 0;
 
   do
-    given[count++] = parse_or(p);
+    given[count++] = parse_level(p, 0);
   while (count < 3 && take(p, ","));
   if (!take(p, ")"))
     return fail(p, "')'");
@@ -128,7 +129,7 @@ static int64_t parse_one(parser *p) {
   if (++p->depth > DEPTH)
     return fail(p, "an expression of fewer brackets");
   if (take(p, "(")) {
-    value = parse_or(p);
+    value = parse_level(p, 0);
     value = take(p, ")") ? value : fail(p, "')'");
   } else if (isdigit((unsigned char)*p->at)) {
     char *end;
@@ -153,65 +154,44 @@ static int64_t parse_one(parser *p) {
   return value;
 }
 
-static int64_t parse_product(parser *p) {
-  int64_t value = parse_one(p);
+/* What stands between two values, by how tightly it binds. Of two words that begin alike the longer is first. */
+static const struct {
+  int level;
+  const char *word;
+} operators[] = {{0, "||"}, {1, "&&"}, {2, "=="}, {3, "<="}, {3, ">="}, {3, "<"},
+                 {3, ">"},  {4, "+"},  {4, "-"},  {5, "*"},  {5, "/"},  {5, "%"}};
+enum { OPERATORS = sizeof operators / sizeof *operators, LEVELS = 6 };
 
-  for (;;) {
-    const bool times = take(p, "*"), over = !times && take(p, "/");
-    int64_t by;
-    if (!times && !over && !take(p, "%"))
-      return value;
-    by = parse_one(p);
-    if (times)
-      value = (int64_t)((uint64_t)value * (uint64_t)by);
-    else if (by <= 0)
-      return p->s->wrong[0] ? 0 : fail(p, "no division by 0 before what is");
-    else
-      value = over ? value / by : value % by;
+static int64_t compute(parser *p, const char *word, int64_t a, int64_t b) {
+  switch (word[0]) {
+  case '|': return a || b;
+  case '&': return a && b;
+  case '=': return a == b;
+  case '<': return word[1] ? a <= b : a < b;
+  case '>': return word[1] ? a >= b : a > b;
+  case '+': return (int64_t)((uint64_t)a + (uint64_t)b);
+  case '-': return (int64_t)((uint64_t)a - (uint64_t)b);
+  case '*': return (int64_t)((uint64_t)a * (uint64_t)b);
   }
+  if (b <= 0)
+    return p->s->wrong[0] ? 0 : fail(p, "no division by 0 before what is");
+  return word[0] == '/' ? a / b : a % b;
 }
 
-static int64_t parse_sum(parser *p) {
-  int64_t value = parse_product(p);
+static int64_t parse_level(parser *p, int level) {
+  int64_t value;
+  int i = 0;
 
-  for (;;)
-    if (take(p, "+"))
-      value = (int64_t)((uint64_t)value + (uint64_t)parse_product(p));
-    else if (take(p, "-"))
-      value = (int64_t)((uint64_t)value - (uint64_t)parse_product(p));
-    else
-      return value;
-}
-
-static int64_t parse_comparison(parser *p) {
-  const int64_t value = parse_sum(p);
-
-  if (take(p, "=="))
-    return value == parse_sum(p);
-  if (take(p, "<="))
-    return value <= parse_sum(p);
-  if (take(p, ">="))
-    return value >= parse_sum(p);
-  if (take(p, "<"))
-    return value < parse_sum(p);
-  if (take(p, ">"))
-    return value > parse_sum(p);
-  return value;
-}
-
-static int64_t parse_and(parser *p) {
-  int64_t value = parse_comparison(p);
-
-  while (take(p, "&&"))
-    value = (parse_comparison(p) != 0) & (value != 0);
-  return value;
-}
-
-static int64_t parse_or(parser *p) {
-  int64_t value = parse_and(p);
-
-  while (take(p, "||"))
-    value = (parse_and(p) != 0) | (value != 0);
+  if (level == LEVELS)
+    return parse_one(p);
+  value = parse_level(p, level + 1);
+  while (i < OPERATORS)
+    if (operators[i].level == level && take(p, operators[i].word)) {
+      value = compute(p, operators[i].word, value, parse_level(p, level + 1));
+      i = 0;
+    } else {
+      i++;
+    }
   return value;
 }
 
@@ -225,7 +205,7 @@ static int64_t value_of(scope *s, const json_t *in, int64_t otherwise) {
     return json_integer_value(in);
   if (!text)
     return otherwise;
-  value = parse_or(&p);
+  value = parse_level(&p, 0);
   while (isspace((unsigned char)*p.at))
     p.at++;
   return *p.at ? fail(&p, "its end") : value;
