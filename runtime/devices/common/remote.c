@@ -1,4 +1,4 @@
-/* remote.c - what a call left in a device's own memory. */
+/* remote.c - calls whose operands lie in a device's own memory. */
 #include "remote.h"
 
 #include <stdlib.h>
@@ -97,7 +97,78 @@ static void copy_free(const remote_kind *kind, void *copy, size_t pinned) {
     free(copy);
 }
 
+static bool send_inputs(remote_call *r, const problem *p) {
+  device_call *call = &r->head;
+  bool ok = true;
+
+  for (int o = 0; o < p->op->noperands && ok; o++)
+    if (p->input[o] && device_home(call, o) == o)
+      ok = kind_of(call)->write(call, o, 0, p->input[o], p->bytes[o]);
+  return ok;
+}
+
+bool remote_allocate(remote_call *r) {
+  device_call *call = &r->head;
+  const problem *p = call->problem;
+  const int count = p->op->noperands;
+
+  r->args = problem_args(p);
+  for (int o = 0; o < count; o++)
+    if (device_home(call, o) == o) {
+      r->args.buf[o] = kind_of(call)->make(call, o, p->bytes[o], device_offset(call, o));
+      if (!r->args.buf[o])
+        return false;
+    }
+  for (int o = 0; o < count; o++)
+    r->args.buf[o] = r->args.buf[device_home(call, o)];
+  if (r->workspace) {
+    r->args.workspace = kind_of(call)->make(call, REMOTE_WORKSPACE, r->workspace, 0);
+    if (!r->args.workspace || !kind_of(call)->fill(call, REMOTE_WORKSPACE, 0))
+      return false;
+  }
+  return send_inputs(r, p);
+}
+
+bool remote_load(device_call *call, const problem *p) {
+  remote_call *r = (remote_call *)call;
+  const lathe_args with = problem_args(p);
+
+  call->problem = p;
+  memcpy(r->args.scalar, with.scalar, sizeof with.scalar);
+  return send_inputs(r, p);
+}
+
+bool remote_take_turns(device_call *call, const problem *other, double fits, double beyond) {
+  remote_call *r = (remote_call *)call;
+  double bytes = 0, more = 0;
+  bool ok = true;
+
+  r->other_args = problem_args(other);
+  memcpy(r->other_args.buf, r->args.buf, sizeof r->args.buf);
+  r->other_args.workspace = r->args.workspace;
+  for (int o = 0; o < other->op->noperands && ok; o++) {
+    const size_t size = other->bytes[o];
+    bytes += (double)size;
+    if (!other->input[o])
+      continue;
+    more += (double)size;
+    r->other_args.buf[o] =
+        kind_of(call)->make(call, REMOTE_OTHER + o, size, device_offset(call, o));
+    ok = r->other_args.buf[o] &&
+         kind_of(call)->write(call, REMOTE_OTHER + o, 0, other->input[o], size);
+  }
+  for (int o = 0; o < other->op->noperands && !ok; o++)
+    kind_of(call)->free(call, REMOTE_OTHER + o);
+  if (!ok)
+    return false;
+  call->other = other;
+  r->by_call = bytes + more <= fits || bytes > beyond;
+  return true;
+}
+
 void remote_free(remote_call *r) {
+  for (int b = 0; b < REMOTE_BUFFERS; b++)
+    kind_of(&r->head)->free(&r->head, b);
   for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
     copy_free(kind_of(&r->head), r->host[o], r->pinned[o]);
 }
@@ -184,7 +255,7 @@ static bool data_holds(device_call *call, const unsigned char *now, const unsign
   return device_fail(call, "wrote into its input %s, %zu bytes from its start", name, at);
 }
 
-/* Whether nothing was written around an operand, or with LATHE_MAX_OPERANDS the workspace, and into it where it
+/* Whether nothing was written around an operand, or REMOTE_WORKSPACE, and into it where it
  * is expected to be something. */
 static bool holds(device_call *call, int operand, size_t bytes, const void *expected,
                   const char *name) {
@@ -227,14 +298,12 @@ static const void *expected_of(device_call *call, int operand) {
 bool remote_intact(device_call *call) {
   const lathe_variant *v = call->variant;
   const problem *p = call->problem;
-  size_t workspace;
 
   if (!kind_of(call)->usable(call))
     return false;
   for (int o = 0; o < v->op->noperands; o++)
     if (!holds(call, o, p->bytes[o], expected_of(call, o), v->op->operands[o].name))
       return false;
-  workspace = ((const remote_call *)call)->workspace;
-  return holds(call, LATHE_MAX_OPERANDS, workspace ? workspace : (size_t)lathe_workspace(v, p->dim),
-               NULL, "the workspace");
+  return holds(call, REMOTE_WORKSPACE, ((const remote_call *)call)->workspace, NULL,
+               "the workspace");
 }

@@ -42,7 +42,7 @@ static size_t round_up(size_t value, size_t to) {
 
 /* An operand in the nth set, as well aligned as in the first. */
 static CUdeviceptr copy_of(const cuda_call *c, int operand, int nth) {
-  const CUdeviceptr data = c->operand[operand].data;
+  const CUdeviceptr data = c->buffer[operand].data;
 
   return c->copies + (size_t)(nth - 1) * c->set_size + c->slot[operand] + data % ALIGNMENT;
 }
@@ -52,27 +52,22 @@ static void *pointer_to(CUdeviceptr address) {
   return (void *)(uintptr_t)address; /* NOLINT */
 }
 
-static CUresult allocate(cuda_call *c) {
-  cuda_device *d = cuda_device_of(&c->remote.head);
-  const lathe_variant *v = c->remote.head.variant;
-  const problem *p = c->remote.head.problem;
-  CUresult error = 0;
+static void *make(device_call *call, int buffer, size_t bytes, size_t offset) {
+  cuda_buffer *b = &((cuda_call *)call)->buffer[buffer];
+  const CUresult error = cuda_buffer_make(cuda_device_of(call), b, bytes, offset);
 
-  for (int o = 0; o < v->op->noperands && !error; o++) {
-    if (device_home(&c->remote.head, o) != o)
-      continue;
-    error = cuda_buffer_make(d, &c->operand[o], p->bytes[o], device_offset(&c->remote.head, o));
-    if (!error && p->input[o])
-      error = cuda_send(d, c->operand[o].data, p->input[o], p->bytes[o]);
-  }
-  for (int o = 0; o < v->op->noperands; o++)
-    c->args.buf[o] = pointer_to(c->operand[device_home(&c->remote.head, o)].data);
-  const size_t workspace = (size_t)lathe_workspace(v, p->dim);
-  if (workspace && !error) {
-    error = cuda_buffer_make(d, &c->workspace, workspace, 0);
-    c->args.workspace = pointer_to(c->workspace.data);
-  }
-  return error;
+  if (!error)
+    return pointer_to(b->data);
+  if (error == CUDA_ERROR_OUT_OF_MEMORY)
+    device_fail(call, "not enough memory on the device for the operands");
+  else
+    fail(call, error, "its buffers could not be made");
+  return NULL;
+}
+
+static void free_buffer(device_call *call, int buffer) {
+  if (!call->on->lost) /* else its memory goes with the context */
+    cuda_buffer_free(cuda_device_of(call), &((cuda_call *)call)->buffer[buffer]);
 }
 
 static void free_graphs(cuda_call *c) {
@@ -91,19 +86,15 @@ void cuda_release(device_call *call) {
 
   if (c->others_own)
     c->other->release(c->others_own, call->on->lost);
-  if (!call->on->lost) { /* else its memory goes with the context */
+  if (!call->on->lost) {
     free_graphs(c);
     if (c->copies)
       cuda.memory_free(c->copies);
-    for (int o = 0; o < LATHE_MAX_OPERANDS; o++) {
-      cuda_buffer_free(cuda_device_of(call), &c->operand[o]);
-      cuda_buffer_free(cuda_device_of(call), &c->input[o]);
-    }
-    cuda_buffer_free(cuda_device_of(call), &c->workspace);
   }
   remote_free(&c->remote);
   free(c);
 }
+
 /* Calls of one graph: GRAPH_CALLS, or a little less, so that it goes round the sets a whole number of
  * times. There are as many graphs as it takes to go round once. */
 static int graph_calls(const cuda_call *c) {
@@ -136,20 +127,14 @@ device_call *cuda_prepare(device *on, const lathe_variant *variant, const proble
   c->remote.head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
   c->sets = 1;
   c->remote.head.group = (uint64_t)graph_calls(c);
-  c->args = problem_args(p);
-  error = allocate(c);
-  if (!error)
-    error = c->workspace.data ? cuda.fill(c->workspace.data, 0, c->workspace.size) : 0;
-  if (error == CUDA_ERROR_OUT_OF_MEMORY) {
-    *why = "not enough memory on the device for the operands";
-  } else if (error) {
-    on->lost = true;
-    snprintf(text, sizeof text, "its buffers could not be made: %s", cuda_error_text(error));
+  c->remote.workspace = (size_t)lathe_workspace(variant, p->dim);
+  if (!remote_allocate(&c->remote)) {
+    snprintf(text, sizeof text, "%s", c->remote.head.error);
     *why = text;
   }
   c->other = cuda_other_of(variant->backend);
   if (!*why && c->other)
-    c->others_own = c->other->prepare(variant, &c->args, &d->limits, d->stream, why);
+    c->others_own = c->other->prepare(variant, &c->remote.args, &d->limits, d->stream, why);
   if (c->other ? !c->others_own : *why || !cuda_load_kernels(c, why)) {
     cuda_release(&c->remote.head);
     return NULL;
@@ -157,60 +142,22 @@ device_call *cuda_prepare(device *on, const lathe_variant *variant, const proble
   return &c->remote.head;
 }
 
-bool cuda_load(device_call *call, const problem *p) {
-  cuda_call *c = (cuda_call *)call;
-  const lathe_args with = problem_args(p);
-  CUresult error = 0;
-
-  call->problem = p;
-  memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
-  for (int o = 0; o < p->op->noperands && !error; o++)
-    if (p->input[o] && device_home(call, o) == o)
-      error = cuda_send(cuda_device_of(call), c->operand[o].data, p->input[o], p->bytes[o]);
-  return !error || fail(call, error, "the inputs could not be copied");
-}
-
-/* Where the cache that holds the operands would not hold two problems' inputs, a batch has one problem. */
 bool cuda_take_turns(device_call *call, const problem *other) {
   const double mine = 0.75, beyond = 4; /* of the cache */
-  cuda_call *c = (cuda_call *)call;
-  double bytes = 0, more = 0;
-  CUresult error = 0;
 
-  c->other_args = problem_args(other);
-  memcpy(c->other_args.buf, c->args.buf, sizeof c->args.buf);
-  c->other_args.workspace = c->args.workspace;
-  for (int o = 0; o < other->op->noperands && !error; o++) {
-    bytes += (double)other->bytes[o];
-    if (!other->input[o])
-      continue;
-    more += (double)other->bytes[o];
-    error = cuda_buffer_make(cuda_device_of(call), &c->input[o], other->bytes[o],
-                             device_offset(call, o));
-    if (!error)
-      error = cuda_send(cuda_device_of(call), c->input[o].data, other->input[o], other->bytes[o]);
-    c->other_args.buf[o] = pointer_to(c->input[o].data);
-  }
-  if (error) {
-    for (int o = 0; o < other->op->noperands; o++)
-      cuda_buffer_free(cuda_device_of(call), &c->input[o]);
-    return false;
-  }
-  call->other = other;
-  c->by_call = bytes + more <= mine * call->on->cache || bytes > beyond * call->on->cache;
-  return true;
+  return remote_take_turns(call, other, mine * call->on->cache, beyond * call->on->cache);
 }
 
 /* Of the nth call, whether it is of the problem that calls take turns with. */
 static bool is_other(const cuda_call *c, int nth) {
-  return c->remote.head.other && (c->by_call ? nth % 2 : c->turn);
+  return c->remote.head.other && (c->remote.by_call ? nth % 2 : c->turn);
 }
 
 /* The kernels of one call, on the nth set of operands. */
 static CUresult launch(const void *argument, int nth) {
   const cuda_call *c = argument;
   const lathe_op *op = c->remote.head.variant->op;
-  lathe_args args = is_other(c, nth) ? c->other_args : c->args;
+  lathe_args args = is_other(c, nth) ? c->remote.other_args : c->remote.args;
   int error;
 
   nth %= c->sets;
@@ -281,7 +228,7 @@ static int graph_count(const cuda_call *c) {
 
 /* A graph of calls; a batch of the other problem has one of its own. */
 static CUgraphExec *graph_at(cuda_call *c, int at) {
-  return &c->graph[at + (c->by_call ? 0 : c->turn)];
+  return &c->graph[at + (c->remote.by_call ? 0 : c->turn)];
 }
 
 /* Records some calls of another library, which may take longer to ask for than to compute, from the next on. */
@@ -362,9 +309,9 @@ bool cuda_cool(device_call *call) {
 
   for (int o = 0; o < op->noperands; o++)
     if (device_home(&c->remote.head, o) == o) {
-      bytes += c->operand[o].size;
+      bytes += c->buffer[o].size;
       c->slot[o] = c->set_size;
-      c->set_size += round_up(c->operand[o].size, ALIGNMENT) + ALIGNMENT;
+      c->set_size += round_up(c->buffer[o].size, ALIGNMENT) + ALIGNMENT;
     }
   if (!usable(call) || bytes == 0 || wanted <= 0 || wanted > (double)bytes * MOST_SETS)
     return false;
@@ -379,7 +326,7 @@ bool cuda_cool(device_call *call) {
   for (int set = 1; set < sets; set++)
     for (int o = 0; o < op->noperands; o++)
       if (call->problem->input[o] && device_home(&c->remote.head, o) == o &&
-          cuda.copy_async(copy_of(c, o, set), c->operand[o].data, c->operand[o].size,
+          cuda.copy_async(copy_of(c, o, set), c->buffer[o].data, c->buffer[o].size,
                           cuda_device_of(call)->stream))
         return false; /* the launches will say what it is */
   free_graphs(c);
@@ -390,20 +337,15 @@ bool cuda_cool(device_call *call) {
   call->group = (uint64_t)graph_calls(c);
   return true;
 }
-static const cuda_buffer *buffer_of(device_call *call, int operand) {
-  cuda_call *c = (cuda_call *)call;
 
-  return operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
-}
-
-static size_t lead_of(device_call *call, int operand) {
-  const cuda_buffer *b = buffer_of(call, operand);
+static size_t lead_of(device_call *call, int buffer) {
+  const cuda_buffer *b = &((cuda_call *)call)->buffer[buffer];
 
   return b->zone ? b->data - b->zone : 0;
 }
 
-static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes) {
-  const cuda_buffer *b = buffer_of(call, operand);
+static bool read_back(device_call *call, int buffer, ptrdiff_t at, void *to, size_t bytes) {
+  const cuda_buffer *b = &((cuda_call *)call)->buffer[buffer];
   CUresult error;
 
   if (call->on->lost)
@@ -412,23 +354,23 @@ static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, si
   return !error || fail(call, error, "the results could not be read");
 }
 
-static bool write_to(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
-  const cuda_call *c = (const cuda_call *)call;
+static bool write_to(device_call *call, int buffer, size_t at, const void *from, size_t bytes) {
+  const cuda_buffer *b = &((cuda_call *)call)->buffer[buffer];
   CUresult error;
 
   if (!usable(call))
     return false;
-  error = cuda_send(cuda_device_of(call), c->operand[operand].data + at, from, bytes);
-  return !error || fail(call, error, "the outputs could not be set");
+  error = cuda_send(cuda_device_of(call), b->data + at, from, bytes);
+  return !error || fail(call, error, "the operands could not be set");
 }
 
-static bool poison(device_call *call, int operand, unsigned char value) {
-  const cuda_buffer *b = buffer_of(call, operand);
+static bool poison(device_call *call, int buffer, unsigned char value) {
+  const cuda_buffer *b = &((cuda_call *)call)->buffer[buffer];
   CUresult error = cuda.fill(b->data, value, b->size);
 
   if (!error)
     error = cuda.synchronize(); /* kernels will be on another stream */
-  return !error || fail(call, error, "the outputs could not be set");
+  return !error || fail(call, error, "the operands could not be set");
 }
 
 /* Memory that stays where it is takes what the device sends it several times as fast. */
@@ -441,6 +383,8 @@ static void unpin(void *memory) {
 }
 
 const remote_kind cuda_remote = {.usable = usable,
+                                 .make = make,
+                                 .free = free_buffer,
                                  .lead = lead_of,
                                  .read = read_back,
                                  .write = write_to,

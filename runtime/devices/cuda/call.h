@@ -43,11 +43,8 @@ typedef struct cuda_buffer {
 
 typedef struct cuda_call {
   remote_call remote;
-  cuda_buffer operand[LATHE_MAX_OPERANDS], workspace;
-  cuda_buffer input[LATHE_MAX_OPERANDS]; /* of the other problem, by turns */
-  lathe_args args, other_args;
-  bool by_call; /* each call takes its turn, not each batch */
-  int turn;     /* whose a batch is */
+  cuda_buffer buffer[REMOTE_BUFFERS];
+  int turn; /* whose a batch is */
   lathe_plan plan;
   int count; /* launches of a call */
   lathe_launch launch[LATHE_MAX_LAUNCHES];
@@ -57,7 +54,7 @@ typedef struct cuda_call {
   /* Of its calls, where they are fewer than a graph has: so many, from one on, in a turn. */
   CUgraphExec rest;
   int rest_calls, rest_first, rest_turn;
-  /* Sets of operands that timed calls take in turn: the first is `operand`, the others lie one after
+  /* Sets of operands that timed calls take in turn: the first is `buffer`, the others lie one after
    * the other in `copies`, each operand in its slot. */
   int sets, next_set, next_graph;
   CUdeviceptr copies;
@@ -102,7 +99,6 @@ int cuda_kernels(device_call *call, device_kernel *to);
 device_call *cuda_prepare(device *on, const lathe_variant *variant, const problem *p,
                           device_layout layout, const char **why);
 void cuda_release(device_call *call);
-bool cuda_load(device_call *call, const problem *p);
 bool cuda_take_turns(device_call *call, const problem *other);
 bool cuda_run(device_call *call);
 bool cuda_run_under(device_call *call, device_load load);

@@ -140,7 +140,7 @@ static bool describe(cuda_device *d, int i) {
       .prepare = cuda_prepare,
       .release = cuda_release,
       .reset = remote_reset,
-      .load = cuda_load,
+      .load = remote_load,
       .take_turns = cuda_take_turns,
       .run = cuda_run,
       .run_under = cuda_run_under,

@@ -24,10 +24,10 @@ bool cuda_load_kernels(cuda_call *c, const char **why) {
   lathe_status status = d->library ? LATHE_OK : lathe_open_cuda(&d->library, d->context);
 
   if (!status)
-    status = lathe_make_variant(&c->plan, v, d->library, c->args.dim, NULL);
+    status = lathe_make_variant(&c->plan, v, d->library, c->remote.args.dim, NULL);
   if (!status) {
     lathe_cuda_cut(&c->plan, c->remote.head.layout.cut);
-    error = lathe_cuda_launches(&c->plan, &c->args, c->launch, c->function, &c->count);
+    error = lathe_cuda_launches(&c->plan, &c->remote.args, c->launch, c->function, &c->count);
   }
   if (!status && !error && c->count > 0)
     return true;

@@ -63,32 +63,21 @@ static void *pointer_to(VkDeviceAddress address) {
   return (void *)(uintptr_t)address; /* NOLINT */
 }
 
-static VkResult allocate(vulkan_call *c) {
-  vulkan_device *d = device_of(&c->remote.head);
-  const lathe_variant *v = c->remote.head.variant;
-  const problem *p = c->remote.head.problem;
-  VkResult error = VK_SUCCESS;
+static void *make(device_call *call, int buffer, size_t bytes, size_t offset) {
+  vulkan_buffer *b = &((vulkan_call *)call)->buffer[buffer];
+  const VkResult error = make_operand(device_of(call), b, bytes, offset);
 
-  for (int o = 0; o < v->op->noperands && !error; o++) {
-    if (device_home(&c->remote.head, o) != o)
-      continue;
-    error = make_operand(d, &c->operand[o], p->bytes[o], device_offset(&c->remote.head, o));
-    if (!error && p->input[o])
-      error = vulkan_copy(d, &c->operand[o], c->operand[o].lead, p->input[o], NULL, p->bytes[o]);
-  }
-  for (int o = 0; o < v->op->noperands; o++)
-    c->args.buf[o] = pointer_to(c->operand[device_home(&c->remote.head, o)].address);
-  const size_t workspace =
-      c->foreign ? vulkan_foreign_workspace(c) : (size_t)lathe_workspace(v, p->dim);
-  c->remote.workspace = workspace;
-  if (workspace && !error) {
-    error = make_operand(d, &c->workspace, workspace, 0);
-    if (!error)
-      error = vulkan_fill(d, &c->workspace, c->workspace.lead,
-                          c->workspace.lead + c->workspace.size, 0);
-    c->args.workspace = pointer_to(c->workspace.address);
-  }
-  return error;
+  if (!error)
+    return pointer_to(b->address);
+  if (error == VK_ERROR_OUT_OF_DEVICE_MEMORY || error == VK_ERROR_OUT_OF_HOST_MEMORY)
+    device_fail(call, "not enough memory on the device for the operands");
+  else
+    fail(call, error, "its buffers could not be made");
+  return NULL;
+}
+
+static void free_buffer(device_call *call, int buffer) {
+  vulkan_buffer_free(device_of(call), &((vulkan_call *)call)->buffer[buffer]);
 }
 
 static void add(vulkan_call *c, const void *value, size_t size) {
@@ -96,10 +85,16 @@ static void add(vulkan_call *c, const void *value, size_t size) {
   c->arguments_size += (uint32_t)size;
 }
 
+static void add_address(vulkan_call *c, const void *at) {
+  const VkDeviceAddress address = (uintptr_t)at;
+
+  add(c, &address, sizeof address);
+}
+
 /* An operand's address in the nth set, as well aligned as in the first. */
 static VkDeviceAddress address_of(const vulkan_call *c, int operand, uint64_t nth) {
   const int home = device_home(&c->remote.head, operand);
-  const VkDeviceAddress data = c->operand[home].address;
+  const VkDeviceAddress data = c->buffer[home].address;
 
   return nth && c->sets > 1
              ? c->copies.address + (nth - 1) * c->set_size + c->slot[home] + data % ALIGNMENT
@@ -116,16 +111,11 @@ static bool is_other(const vulkan_call *c, uint64_t set) {
 }
 
 /* Those that somebody else's description names. */
-static void find_described(vulkan_call *c, uint64_t set, lathe_args args) {
-  const lathe_op *op = c->remote.head.variant->op;
+static void find_described(vulkan_call *c, const lathe_args *args) {
   description_arguments a;
   const char *why;
 
-  for (int o = 0; o < op->noperands; o++)
-    args.buf[o] = pointer_to(is_other(c, set) && c->input[o].buffer ? c->input[o].address
-                                                                    : address_of(c, o, set));
-  args.workspace = pointer_to(c->workspace.address);
-  if (description_fill(c->foreign->description, c->remote.head.variant, &args, &a, &why) &&
+  if (description_fill(c->foreign->description, c->remote.head.variant, args, &a, &why) &&
       a.size <= VULKAN_ARGUMENTS)
     add(c, a.bytes, a.size);
 }
@@ -134,27 +124,26 @@ static void find_described(vulkan_call *c, uint64_t set, lathe_args args) {
 static void find_arguments(vulkan_call *c, uint64_t set) {
   const lathe_op *op = c->remote.head.variant->op;
   const bool others = is_other(c, set);
-  const lathe_args with = others ? problem_args(c->remote.head.other) : c->args, *args = &with;
+  lathe_args args = others ? c->remote.other_args : c->remote.args;
 
+  for (int o = 0; o < op->noperands && !others; o++)
+    args.buf[o] = pointer_to(address_of(c, o, set));
   c->arguments_size = 0;
   if (c->foreign) {
-    find_described(c, set, *args);
+    find_described(c, &args);
     return;
   }
-  for (int o = 0; o < op->noperands; o++) {
-    const VkDeviceAddress address =
-        others && c->input[o].buffer ? c->input[o].address : address_of(c, o, set);
-    add(c, &address, sizeof address);
-  }
-  add(c, &c->workspace.address, sizeof(VkDeviceAddress));
+  for (int o = 0; o < op->noperands; o++)
+    add_address(c, args.buf[o]);
+  add_address(c, args.workspace);
   for (int i = 0; i < op->ndim; i++) {
-    const uint64_t dim = args->dim[i];
+    const uint64_t dim = args.dim[i];
     add(c, &dim, sizeof dim);
   }
   for (int s = 0; s < op->nscalars; s++) {
-    const float number = (float)args->scalar[s];
+    const float number = (float)args.scalar[s];
     if (c->remote.head.variant->dtype == LATHE_F64)
-      add(c, &args->scalar[s], sizeof(double));
+      add(c, &args.scalar[s], sizeof(double));
     else
       add(c, &number, sizeof number);
   }
@@ -162,13 +151,13 @@ static void find_arguments(vulkan_call *c, uint64_t set) {
 
 /* The set of the ith call of a batch. */
 static uint64_t set_of(const vulkan_call *c, uint64_t i) {
-  return (c->next_set + (c->by_call || c->sets > 1 ? i : 0)) % turns(c);
+  return (c->next_set + (c->remote.by_call || c->sets > 1 ? i : 0)) % turns(c);
 }
 
 /* Records that the arguments of a batch's sets are written, where push constants have no room for them. */
 static VkResult record_given(vulkan_call *c, uint64_t calls) {
   vulkan_device *d = device_of(&c->remote.head);
-  const uint64_t sets = c->by_call || c->sets > 1 ? turns(c) : 1;
+  const uint64_t sets = c->remote.by_call || c->sets > 1 ? turns(c) : 1;
   VkResult error = VK_SUCCESS;
 
   find_arguments(c, 0);
@@ -204,20 +193,11 @@ static void record_arguments(vulkan_call *c, uint64_t set) {
                       c->arguments);
 }
 
-static void free_inputs(vulkan_call *c) {
-  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
-    vulkan_buffer_free(device_of(&c->remote.head), &c->input[o]);
-}
-
 void vulkan_release(device_call *call) {
   vulkan_call *c = (vulkan_call *)call;
   vulkan_device *d = device_of(call);
 
   remote_free(&c->remote);
-  for (int o = 0; o < LATHE_MAX_OPERANDS; o++)
-    vulkan_buffer_free(d, &c->operand[o]);
-  free_inputs(c);
-  vulkan_buffer_free(d, &c->workspace);
   vulkan_buffer_free(d, &c->copies);
   vulkan_buffer_free(d, &c->given);
   if (d->recorded_of == c)
@@ -251,14 +231,13 @@ device_call *vulkan_prepare(device *on, const lathe_variant *variant, const prob
     return NULL;
   }
   c->remote.head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
-  c->args = problem_args(p);
+  c->remote.args = problem_args(p);
   c->foreign = foreign_of(variant);
   c->sets = 1;
-  error = allocate(c);
-  if (error == VK_ERROR_OUT_OF_DEVICE_MEMORY || error == VK_ERROR_OUT_OF_HOST_MEMORY) {
-    *why = "not enough memory on the device for the operands";
-  } else if (error) {
-    snprintf(text, sizeof text, "its buffers could not be made: %s", vulkan_error(error));
+  c->remote.workspace =
+      c->foreign ? vulkan_foreign_workspace(c) : (size_t)lathe_workspace(variant, p->dim);
+  if (!remote_allocate(&c->remote)) {
+    snprintf(text, sizeof text, "%s", c->remote.head.error);
     *why = text;
   }
   if (*why || !vulkan_load_kernels(c, why)) {
@@ -269,45 +248,16 @@ device_call *vulkan_prepare(device *on, const lathe_variant *variant, const prob
 }
 
 bool vulkan_load(device_call *call, const problem *p) {
-  vulkan_call *c = (vulkan_call *)call;
-  const lathe_args with = problem_args(p);
-  VkResult error = VK_SUCCESS;
-
-  call->problem = p;
-  memcpy(c->args.scalar, with.scalar, sizeof with.scalar);
   device_of(call)->recorded_of = NULL;
-  for (int o = 0; o < p->op->noperands && !error; o++)
-    if (p->input[o] && device_home(call, o) == o)
-      error = vulkan_copy(device_of(call), &c->operand[o], c->operand[o].lead, p->input[o], NULL,
-                          p->bytes[o]);
-  return !error || fail(call, error, "the inputs could not be copied");
+  return remote_load(call, p);
 }
 
-/* Where a cache may hold the operands, but not two problems' inputs, a batch has one problem. */
 bool vulkan_take_turns(device_call *call, const problem *other) {
   const double beyond = 4; /* times the cache */
-  vulkan_call *c = (vulkan_call *)call;
-  vulkan_device *d = device_of(call);
-  VkResult error = VK_SUCCESS;
-  double bytes = 0, more = 0;
 
-  for (int o = 0; o < other->op->noperands && !error; o++) {
-    bytes += (double)other->bytes[o];
-    if (!other->input[o])
-      continue;
-    more += (double)other->bytes[o];
-    error = make_operand(d, &c->input[o], other->bytes[o], device_offset(call, o));
-    if (!error)
-      error =
-          vulkan_copy(d, &c->input[o], c->input[o].lead, other->input[o], NULL, other->bytes[o]);
-  }
-  if (error) {
-    free_inputs(c);
+  if (!remote_take_turns(call, other, smallest_cache, beyond * largest_cache))
     return false;
-  }
-  call->other = other;
-  c->by_call = bytes + more <= smallest_cache || bytes > beyond * largest_cache;
-  d->recorded_of = NULL;
+  device_of(call)->recorded_of = NULL;
   return true;
 }
 
@@ -339,11 +289,12 @@ static VkResult record(vulkan_call *c, uint64_t calls, device_load load) {
     vulkan_barrier(d->batch, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
   error = record_given(c, calls);
   for (uint64_t i = 0; i < calls && !error; i++) {
-    if (i == 0 || c->sets > 1 || c->by_call)
+    if (i == 0 || c->sets > 1 || c->remote.by_call)
       record_arguments(c, set_of(c, i));
-    if (c->foreign && c->workspace.buffer) { /* nothing is to stay there */
-      vk.CmdFillBuffer(d->batch, c->workspace.buffer, c->workspace.lead / 4 * 4,
-                       c->workspace.size / 4 * 4, 0);
+    if (c->foreign && c->buffer[REMOTE_WORKSPACE].buffer) { /* nothing is to stay there */
+      vk.CmdFillBuffer(d->batch, c->buffer[REMOTE_WORKSPACE].buffer,
+                       c->buffer[REMOTE_WORKSPACE].lead / 4 * 4,
+                       c->buffer[REMOTE_WORKSPACE].size / 4 * 4, 0);
       vulkan_barrier(d->batch, VK_PIPELINE_STAGE_TRANSFER_BIT,
                      VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT);
     }
@@ -439,12 +390,12 @@ bool vulkan_time_calls(device_call *call, uint64_t calls, device_time *taken) {
     }
     taken->host += host;
     taken->own += own;
-    call->others = is_other(c, c->next_set + (c->by_call ? some - 1 : 0));
-    if (!c->remote.head.other || c->by_call)
+    call->others = is_other(c, c->next_set + (c->remote.by_call ? some - 1 : 0));
+    if (!c->remote.head.other || c->remote.by_call)
       c->next_set = (c->next_set + some) % turns(c);
     calls -= some;
   }
-  if (call->other && !c->by_call)
+  if (call->other && !c->remote.by_call)
     c->next_set = !c->next_set;
   return true;
 }
@@ -457,7 +408,7 @@ static VkResult fill_sets(vulkan_call *c) {
   for (uint64_t set = 1; set < c->sets && !error; set++)
     for (int o = 0; o < c->remote.head.variant->op->noperands; o++)
       if (c->remote.head.problem->input[o] && device_home(&c->remote.head, o) == o) {
-        const vulkan_buffer *b = &c->operand[o];
+        const vulkan_buffer *b = &c->buffer[o];
         const VkBufferCopy part = {.srcOffset = b->lead,
                                    .dstOffset =
                                        address_of(c, o, set) - c->copies.address + c->copies.lead,
@@ -478,9 +429,9 @@ bool vulkan_cool(device_call *call) {
 
   for (int o = 0; o < op->noperands; o++)
     if (device_home(&c->remote.head, o) == o) {
-      bytes += c->operand[o].size;
+      bytes += c->buffer[o].size;
       c->slot[o] = c->set_size;
-      c->set_size += (c->operand[o].size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT;
+      c->set_size += (c->buffer[o].size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + ALIGNMENT;
     }
   if (!usable(call) || bytes == 0 || !call->on->cools)
     return false;
@@ -494,7 +445,7 @@ bool vulkan_cool(device_call *call) {
   c->copies.address += c->copies.lead;
   c->sets = sets;
   c->next_set = 0;
-  c->by_call = call->others = false;
+  c->remote.by_call = call->others = false;
   call->other = NULL;
   call->group = sets;
   d->recorded_of = NULL;
@@ -502,20 +453,14 @@ bool vulkan_cool(device_call *call) {
   return !error || fail(call, error, "the operands could not be copied");
 }
 
-static const vulkan_buffer *buffer_of(device_call *call, int operand) {
-  vulkan_call *c = (vulkan_call *)call;
-
-  return operand < LATHE_MAX_OPERANDS ? &c->operand[operand] : &c->workspace;
-}
-
-static size_t lead_of(device_call *call, int operand) {
-  const vulkan_buffer *b = buffer_of(call, operand);
+static size_t lead_of(device_call *call, int buffer) {
+  const vulkan_buffer *b = &((vulkan_call *)call)->buffer[buffer];
 
   return b->buffer ? b->lead : 0;
 }
 
-static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, size_t bytes) {
-  const vulkan_buffer *b = buffer_of(call, operand);
+static bool read_back(device_call *call, int buffer, ptrdiff_t at, void *to, size_t bytes) {
+  const vulkan_buffer *b = &((vulkan_call *)call)->buffer[buffer];
   VkResult error;
 
   if (!usable(call))
@@ -524,24 +469,29 @@ static bool read_back(device_call *call, int operand, ptrdiff_t at, void *to, si
   return !error || fail(call, error, "the results could not be read");
 }
 
-static bool write_to(device_call *call, int operand, size_t at, const void *from, size_t bytes) {
-  const vulkan_buffer *b = buffer_of(call, operand);
+static bool write_to(device_call *call, int buffer, size_t at, const void *from, size_t bytes) {
+  const vulkan_buffer *b = &((vulkan_call *)call)->buffer[buffer];
   VkResult error;
 
   if (!usable(call))
     return false;
   error = vulkan_copy(device_of(call), b, b->lead + at, from, NULL, bytes);
-  return !error || fail(call, error, "the outputs could not be set");
+  return !error || fail(call, error, "the operands could not be set");
 }
 
-static bool poison(device_call *call, int operand, unsigned char value) {
-  const vulkan_buffer *b = buffer_of(call, operand);
+static bool poison(device_call *call, int buffer, unsigned char value) {
+  const vulkan_buffer *b = &((vulkan_call *)call)->buffer[buffer];
   const VkResult error = vulkan_fill(device_of(call), b, b->lead, b->lead + b->size, value);
 
-  return !error || fail(call, error, "the outputs could not be set");
+  return !error || fail(call, error, "the operands could not be set");
 }
 
-const remote_kind vulkan_remote = {
-    .usable = usable, .lead = lead_of, .read = read_back, .write = write_to, .fill = poison};
+const remote_kind vulkan_remote = {.usable = usable,
+                                   .make = make,
+                                   .free = free_buffer,
+                                   .lead = lead_of,
+                                   .read = read_back,
+                                   .write = write_to,
+                                   .fill = poison};
 
 #endif

@@ -8,18 +8,15 @@
 #ifdef HAVE_VULKAN
 typedef struct vulkan_call {
   remote_call remote;
-  vulkan_buffer operand[LATHE_MAX_OPERANDS], workspace;
-  vulkan_buffer input[LATHE_MAX_OPERANDS]; /* of the other problem, by turns */
-  lathe_args args;
+  vulkan_buffer buffer[REMOTE_BUFFERS];
   const struct foreign *foreign; /* what somebody else wrote; null: it is ours */
-  bool by_call;                  /* each call takes its turn, not each batch */
   unsigned char arguments[VULKAN_ARGUMENTS];
   uint32_t arguments_size;
   vulkan_buffer given; /* arguments that push constants have no room for, of each set */
   int count;           /* launches of a call */
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   VkPipeline pipeline[LATHE_MAX_LAUNCHES];
-  /* Sets of operands that timed calls take in turn, a power of two: the first is `operand`, the
+  /* Sets of operands that timed calls take in turn, a power of two: the first is `buffer`, the
    * others lie one after the other in `copies`, each operand in its slot. */
   uint64_t sets, next_set;
   vulkan_buffer copies;

@@ -24,7 +24,7 @@ size_t vulkan_foreign_workspace(const vulkan_call *c) {
   const vulkan_device *d = (const vulkan_device *)c->remote.head.on;
   const char *why;
   const double bytes = description_workspace(c->foreign->description, c->remote.head.variant,
-                                             &c->args, &d->limits, &why);
+                                             &c->remote.args, &d->limits, &why);
 
   return bytes > 0 ? (size_t)bytes : 0;
 }
@@ -91,13 +91,14 @@ bool vulkan_load_foreign(vulkan_call *c, const char **why) {
   description_launch launches[LATHE_MAX_LAUNCHES];
   description_arguments arguments;
 
-  c->count = description_launches(c->foreign->description, c->remote.head.variant, &c->args,
+  c->count = description_launches(c->foreign->description, c->remote.head.variant, &c->remote.args,
                                   &d->limits, launches, why);
   if (c->count < 0) {
     c->count = 0;
     return false;
   }
-  if (!description_fill(c->foreign->description, c->remote.head.variant, &c->args, &arguments, why))
+  if (!description_fill(c->foreign->description, c->remote.head.variant, &c->remote.args,
+                        &arguments, why))
     return false;
   for (int l = 0; l < c->count; l++) {
     const made *m = pipeline_of(c, &launches[l], why);

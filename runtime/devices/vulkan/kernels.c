@@ -22,7 +22,7 @@ bool vulkan_load_kernels(vulkan_call *c, const char **why) {
 
   if (c->foreign)
     return vulkan_load_foreign(c, why);
-  c->count = launches_of(d, &c->remote.head, &c->args, c->launch);
+  c->count = launches_of(d, &c->remote.head, &c->remote.args, c->launch);
   if (c->count == 0) {
     *why = "the variant has no launch for this size on this device";
     return false;
