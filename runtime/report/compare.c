@@ -154,18 +154,14 @@ static pairs pairs_of(const json_t *base, const json_t *new_run) {
 /* How much two runs of one program differ by, of one standard deviation; 0 where too few rows tell. */
 static double between_runs(const pairs *p) {
   const double of_a_median = 1.4826; /* a standard deviation in units of the median deviation */
-  double *values = message_need(calloc(p->count + 1, sizeof *values)), centre, spread = 0;
+  double *values = message_need(calloc(p->count + 1, sizeof *values)), spread = 0;
   size_t count = 0;
 
   for (size_t i = 0; i < p->count; i++)
     if (p->at[i].verdict != BROKEN)
       values[count++] = p->at[i].ratio;
-  if (count >= ENOUGH) {
-    centre = stats_median(values, count, sizeof *values);
-    for (size_t i = 0; i < count; i++)
-      values[i] = fabs(values[i] - centre);
-    spread = of_a_median * stats_median(values, count, sizeof *values);
-  }
+  if (count >= ENOUGH)
+    spread = of_a_median * stats_of(values, count).mad;
   free(values);
   return spread;
 }
