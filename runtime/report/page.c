@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rows/row.h"
+
 /* The files of page/, put in by the assembler, which finds them through -Wa,-I. */
 #define EMBED(name, file)                                                                          \
   __asm__(".section .rodata\n"                                                                     \
@@ -19,63 +21,17 @@ EMBED(svg, "svg.js");
 EMBED(charts, "charts.js");
 EMBED(main, "main.js");
 
-/* The fields of a row that the page shows; others stay in the JSON file. */
-static const char *const fields[] = {"op",
-                                     "dtype",
-                                     "backend",
-                                     "variant",
-                                     "device",
-                                     "size",
-                                     "points",
-                                     "status",
-                                     "reason",
-                                     "note",
-                                     "repro",
-                                     "fastest",
-                                     "dispatched",
-                                     "rounds_factors",
-                                     "peer",
-                                     "against",
-                                     "ratio",
-                                     "ratio_low",
-                                     "ratio_high",
-                                     "real_time",
-                                     "cold_time",
-                                     "noise",
-                                     "mean",
-                                     "stddev",
-                                     "min",
-                                     "max",
-                                     "bytes",
-                                     "flops",
-                                     "bytes_per_second",
-                                     "ceiling",
-                                     "sizes",
-                                     "flops_per_second",
-                                     "ceiling_bytes_per_second",
-                                     "ulp",
-                                     "ulp_bound",
-                                     "ceiling_share",
-                                     "above_ceiling",
-                                     "seed",
-                                     "source",
-                                     "template",
-                                     "ceiling_flops_per_second",
-                                     "samples",
-                                     "sample_count",
-                                     "threads",
-                                     "host_time",
-                                     "launch_time",
-                                     "kernel_time",
-                                     "memory_time",
-                                     "copy_in_time",
-                                     "copy_out_time",
-                                     "pinned_in_time",
-                                     "pinned_out_time",
-                                     "instructions",
-                                     "cycles",
-                                     "cache_misses"};
-enum { FIELDS = sizeof fields / sizeof *fields, SAMPLES = 64 /* of a row, that are drawn */ };
+enum { SAMPLES = 64 /* of a row, that are drawn */ };
+
+/* The members of a row that the page shows; others stay in the JSON file. */
+static json_t *shown(void) {
+  json_t *names = json_pack("[s, s]", "sizes", "samples");
+
+  for (size_t f = 0; f < row_field_count; f++)
+    if (row_fields[f].on_page)
+      json_array_append_new(names, json_string(row_fields[f].name));
+  return names;
+}
 
 /* So many samples, evenly among all. */
 static json_t *thinned(const json_t *samples) {
@@ -87,11 +43,11 @@ static json_t *thinned(const json_t *samples) {
   return some;
 }
 
-static json_t *values_of(const json_t *row) {
+static json_t *values_of(const json_t *of, const json_t *names) {
   json_t *values = json_array();
 
-  for (int f = 0; f < FIELDS; f++) {
-    json_t *value = json_object_get(row, fields[f]);
+  for (size_t f = 0; f < json_array_size(names); f++) {
+    json_t *value = json_object_get(of, json_string_value(json_array_get(names, f)));
     if (json_is_array(value))
       json_array_append_new(values, thinned(value));
     else if (value)
@@ -104,13 +60,11 @@ static json_t *values_of(const json_t *row) {
 
 /* A run with its rows as lists of values, in the order of `fields`. */
 static json_t *compact(const json_t *run) {
-  json_t *made = json_object(), *names = json_array(), *rows = json_array();
+  json_t *made = json_object(), *names = shown(), *rows = json_array();
   const json_t *all = json_object_get(run, "benchmarks");
 
-  for (int f = 0; f < FIELDS; f++)
-    json_array_append_new(names, json_string(fields[f]));
   for (size_t i = 0; i < json_array_size(all); i++)
-    json_array_append_new(rows, values_of(json_array_get(all, i)));
+    json_array_append_new(rows, values_of(json_array_get(all, i), names));
   json_object_set(made, "context", json_object_get(run, "context"));
   if (json_object_get(run, "file"))
     json_object_set(made, "file", json_object_get(run, "file"));

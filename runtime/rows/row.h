@@ -97,6 +97,7 @@ typedef struct row_field {
   row_type type;
   size_t offset;    /* in row */
   const char *unit; /* of a figure; null for others */
+  bool on_page;     /* and not in JSON and CSV alone */
 } row_field;
 
 extern const row_field row_fields[];
