@@ -186,6 +186,23 @@ if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/
   done
 fi
 
+# Other systems, whose headers zig has. Nothing is linked: building their C libraries takes a minute each.
+if command -v zig >/dev/null; then
+  export ZIG_GLOBAL_CACHE_DIR="$tmp/zig" ZIG_LOCAL_CACHE_DIR="$tmp/zig"
+  for system in x86_64-windows-gnu aarch64-macos x86_64-linux-musl; do
+    # shellcheck disable=SC2086
+    for op in softmax mlp; do
+      is "$op for $system" zig cc -target "$system" -std=c11 $strict -O1 -c "$op.c" -o "$op.o"
+      is 'and its test' zig cc -target "$system" -std=c11 $strict -O1 -c "${op}_test.c" -o "${op}_test.o"
+    done
+  done
+  { echo '#include <sys/mman.h>' && cat softmax.c; } >unix.c
+  is 'finds headers that Windows lacks' fails zig cc -target x86_64-windows-gnu -std=c11 -c unix.c -o unix.o
+  is 'which musl has' zig cc -target x86_64-linux-musl -std=c11 -c unix.c -o unix.o
+else
+  echo 'SKIPPED exported files for Windows, macOS and musl: there is no zig'
+fi
+
 # Ops of one's own, from a folder that has specs alone beside the templates.
 tree
 cat >"$tmp/tree/specs/own.lua" <<'LUA'
