@@ -114,6 +114,9 @@ static const leeway_case leeways[] = {
     {"select(le(x * z, 0), 1, 0)", 1e-20, 1e-20, 1, 24, true, true},
     {"select(le(x * z, 0), 1, 0)", 1e-18, 1e-18, 1, 24, true, false},
     {"x * z", 1, 1e-10, 0, 24, true, false},
+    /* An operand that is zero to a logarithm alone. */
+    {"erf(pow(z, x * log(x)))", 8.3e-39, 0.25, 1, 24, true, true},
+    {"erf(pow(z, x * log(x)))", 8.3e-30, 0.25, 1, 24, true, false},
     /* A mean of one element, which a kernel divides by 1. */
     {"(x - mean(x, \"cols\")) * z", -2.5e-39, 316, -7.9e-37, 24, true, true},
     {"(x - mean(x, \"cols\")) * z", -2.5e-30, 316, -7.9e-28, 24, true, false},

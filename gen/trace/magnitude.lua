@@ -453,7 +453,10 @@ for op, row in pairs(elementary) do
       off = plus(off, own)
       all = plus(all, own and passed(passed_on(row, node, i), own))
     end
-    return off and row.pole and unless_zero(row.pole(expr, ...), off, all) or all
+    local pole = row.pole and row.pole(expr, ...)
+    -- An operand below the normal range may be zero to a logarithm, and itself to what stands beside that.
+    local near = off or pole and rawequal(pole, node[1]) and expr.leaf("flushed", "flushed")
+    return pole and near and unless_zero(pole, near, all) or all
   end
 end
 

@@ -273,7 +273,7 @@ static void solve(problem *p) {
     const format stored = format_of(p->s->type), computed = format_of(stored.computed);
     part.narrowed = ldexp(0.5, digits - p->s->narrowed);
     part.vanishing = fmax(ldexp(0.5, stored.emin - stored.digits + 1), ldexp(1, computed.emin));
-    part.bursting = ldexp(2 - ldexp(1, -stored.digits), stored.emax);
+    part.bursting = stored.high + ldexp(stored.high, -stored.digits - 1);
   }
   memset(&shape, 0, sizeof shape);
   part.shape = &shape;
