@@ -3,12 +3,12 @@
 
 -- Few blocks go through all layers of few rows; with large matrices, a product after the other has more of them, and
 -- faster ones. On an H100, mlp of 8x40x64x42 in f16 takes 4.9 us in one launch and 6.0 by products, 21x285x184x709
--- takes 32 and 16.6. most: bytes of operands below which rows go through all layers in one launch.
-local function chain(most)
+-- takes 32 and 16.6. Of many rows one launch writes nothing between layers. The two figures are bytes of operands.
+local function chain(from, to)
   return {
     {
       backend = "cuda", implementation = "product", unit = "wgmma", bn = "auto", stages = 4, products = "narrow",
-      dtypes = { "f16", "bf16" }, prefer = { from = most },
+      dtypes = { "f16", "bf16" }, prefer = { from = from, to = to },
     },
     { backend = "cuda", implementation = "coopmat", products = "tf32", dtypes = "f32" },
     { backend = "cuda", implementation = "coopmat", dtypes = { "f32", "f16", "bf16" } },
@@ -40,8 +40,8 @@ return {
     { backend = "cuda", bn = "auto" },
   },
   contract_typed = { { backend = "cuda" } },
-  chain = chain(1.5 * 2 ^ 16),
-  chain_to_totals = chain(2 ^ 22),
+  chain = chain(2 ^ 17, 2 ^ 23),
+  chain_to_totals = chain(2 ^ 22, 2 ^ 27),
   stream = {
     { backend = "cuda", implementation = "stream", products = "narrow", dtypes = { "f16", "bf16" } },
     { backend = "cuda", implementation = "stream" },
