@@ -13,8 +13,8 @@
 --   record.temporaries     { name, axes, dims, dim_index, temporary = true }: in the type that is computed in.
 --                          is_factor: of one that only factors are, as it is, which variants may round to the op's type
 --   record.operands        the op's, then the temporaries
---   record.products        { sum, factor, other }: the sums of such factors as the op's values have them, and what
---                          stands beside these in their terms
+--   record.products        { sum, factor, other, reads_all = true }: the sums of such factors as the op's values have
+--                          them, and what stands beside these in their terms
 --
 -- A run is a list of places in the op's dimensions that lie together in every operand of the step that has them, in
 -- that order, so that they count as one dimension: steps.stride. The innermost axis of what a step stores is in n,
@@ -395,7 +395,7 @@ function splitter:products_of(operand, node)
       local is_whole = factor.op == "input" and factor.name == operand.name
       if is_whole and text.contains(steps.factors_of(step.sum[1], never), node) then
         local other = expr.rewrite(step.sum[1], {}, { [node] = expr.const(1) })
-        list[#list + 1] = { sum = step.sum, factor = node, other = other }
+        list[#list + 1] = { sum = step.sum, factor = node, other = other, reads_all = true }
       elseif reads(factor, operand) then
         return nil
       end

@@ -309,18 +309,21 @@ local function added_in_order(sum)
   return (0.5 * expr.sqrt(count) + expr.leaf("narrow", "") * count / 128) * rounded(sum)
 end
 
--- What is added to the error of a product, { sum, factor, other }, whose `factor` comes of other products. It may be
--- rounded to elements, vanish where it is below what those tell from 0, or be infinite where it, with its own error, is
--- beyond the largest of them. Where it is 0, as a mask makes it, the other factor may not be read, whatever that is.
+-- What is added to the error of a product, { sum, factor, other, reads_all }, whose `factor` comes of other products. It
+-- may be rounded to elements, vanish where it is below what those tell from 0, or be infinite where it, with its own
+-- error, is beyond the largest of them. Where it is 0, as a mask makes it, the other factor may not be read, whatever
+-- that is, unless the product reads_all.
 local function between(product, error_of_factor)
   local by, least = expr.leaf("narrowed", "narrowed"), expr.leaf("vanishing", "vanishing")
   local off = by * rounded(product.sum[1]) + least / unit() * rounded(product.other)
-  local is_finite = expr.lt(expr.abs(product.other), math.huge)
-  local unread = expr.all_of(expr.eq(product.factor, 0), expr.negate(is_finite))
   local largest = expr.abs(product.factor) + error_of_factor * unit()
-  local bursts = expr.negate(expr.lt(largest, expr.leaf("bursting", "bursting")))
-  local either = expr.select(unread, math.huge, expr.select(bursts, math.huge, off))
-  return expr.sum(expr.select(expr.gt(by, 0), either, expr.select(unread, math.huge, 0)), product.sum.k)
+  local is_finite = expr.lt(largest, expr.leaf("bursting", "bursting"))
+  local all = expr.select(expr.gt(by, 0), expr.select(is_finite, off, math.huge), 0)
+  if not product.reads_all then
+    local is_read = expr.lt(expr.abs(product.other), math.huge)
+    all = expr.select(expr.all_of(expr.eq(product.factor, 0), expr.negate(is_read)), math.huge, all)
+  end
+  return expr.sum(all, product.sum.k)
 end
 
 local function factors_of(product, found)
