@@ -137,21 +137,21 @@ is 'finds a layer that begins too early' fault chain_matrix.cu '>();
 is 'finds a cluster that does not wait' fault chain_matrix.cu 'lathe_cluster_arrive();
   lathe_cluster_wait();' ''
 
-pair() { # pair FROM TO: the same of two layers of many rows, the second's factors in parts
-  plant "$tmp/tree/templates/cuda/two_layers.h" "$1" "$2" && ninja out/bench
+pair() { # pair FILE FROM TO: the same of two layers of many rows, the second's factors in parts
+  plant "$tmp/tree/templates/cuda/$1" "$2" "$3" && ninja out/bench
   built=$?
   checked --op swish_of_transposed --dtype bf16 --size "$pairs"
   wrong=$?
-  cp "$tmp/right/cuda/two_layers.h" "$tmp/tree/templates/cuda/two_layers.h"
+  cp "$tmp/right/cuda/$1" "$tmp/tree/templates/cuda/$1"
   [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
 }
-is 'finds hidden values without their last parts' pair 'return x - part;' 'return 0;'
-is 'finds the second matrix of other hidden values' pair 'n * HIDDEN + part * TERMS' 'part * TERMS'
-is 'finds results that nobody waits for' pair '% 2 * 2, pack);
+is 'finds hidden values without their last parts' pair two_layers.h 'return x - part;' 'return 0;'
+is 'finds the second matrix of other hidden values' pair two_layers.h 'n * HIDDEN + part * TERMS' 'part * TERMS'
+is 'finds results that nobody waits for' pair tensor_results.h '% 2 * 2, pack);
         }
         __syncwarp();' '% 2 * 2, pack);
         }'
-is 'finds rows of the tile before' pair 'first_row = row;' ';'
+is 'finds rows of the tile before' pair two_layers.h 'first_row = row;' ';'
 
 sums=totals.h
 is 'finds terms of some warps left out' fault $sums 'other < SHARING' 'other < SHARING / 2'

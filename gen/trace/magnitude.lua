@@ -309,7 +309,7 @@ local function added_in_order(sum)
   return (0.5 * expr.sqrt(count) + expr.leaf("narrow", "") * count / 128) * rounded(sum)
 end
 
--- What is added to the error of a product, { sum, factor, other, reads_all }, whose `factor` comes of other products. It
+-- What is added to the error of a product, { sum, factor, other, reads_all }, whose factor comes of other products. It
 -- may be rounded to elements, vanish where it is below what those tell from 0, or be infinite where it, with its own
 -- error, is beyond the largest of them. Where it is 0, as a mask makes it, the other factor may not be read, whatever
 -- that is, unless the product reads_all.
