@@ -304,7 +304,7 @@ end
 local function narrow_products(op)
   for _, variant in ipairs(op.planned) do
     if variant.params.products == "narrow" then
-      return (op.stream or op.sequence or op.steps).products
+      return (op.stream or op.sequence or op.steps or {}).products
     end
   end
 end
