@@ -19,8 +19,8 @@ find_remote() { # as file:/PATH or redis://HOST, without ccache's attributes
   remote=${remote%%[ |]*}
   case $remote in file:///*) remote=file:${remote#file://} ;; esac
 }
-http() { # http OPTION... ENTRY: asks the server about a file beside ccache's, as long as redis is given
-  curl --silent --fail --max-time 2 "$@"
+http() { # http OPTION... ENTRY: asks the server about a file beside ccache's, as long as redis is given; by no proxy
+  curl --silent --fail --noproxy '*' --max-time 2 "$@"
 }
 server() { # server COMMAND KEY: asks redis, which is given two seconds
   timeout 2 redis-cli -u "$remote" "$@"

@@ -132,6 +132,7 @@ EOF
     [ ! -e port ] || break
     sleep 0.1
   done
+  export http_proxy=http://127.0.0.1:1 # as ccache asks, by no proxy
   CCACHE_REMOTE_STORAGE="http://127.0.0.1:$(cat port)/|connect-timeout=100"
   shared 'a web server'
   head -c 100000 /dev/urandom >out

@@ -410,7 +410,9 @@ function splitter:mark_factors()
   for _, operand in ipairs(self.temporaries) do
     local found = self:products_of(operand, self.held[operand])
     operand.is_factor = found ~= nil
-    table.move(found or {}, 1, #(found or {}), #list + 1, list)
+    for _, product in ipairs(found or {}) do
+      list[#list + 1] = product
+    end
   end
   return list
 end

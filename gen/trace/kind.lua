@@ -28,18 +28,20 @@ local function is_typed(op)
   return found
 end
 
--- Whether a batch's rows go through several layers, whatever type they are computed in; or it is the gradient of an op
--- whose rows do: that of a single layer is products after each other too, of matrices as large as the layer's.
-local function is_chain(op)
-  local made, layers = op.steps and chain.of(op.steps, "any"), 0
+-- How many layers a batch's rows go through, whatever type they are computed in, and how many totals follow; or nothing
+-- where it is no chain: of one layer, or the gradient of an op that is none. That of a single layer is products after
+-- each other too, of matrices as large as the layer's.
+local function chain_of(op)
+  local made, counts = op.steps and chain.of(op.steps, "any"), { layer = 0, total = 0 }
   for _, of_step in ipairs(made and made.kinds or {}) do
-    layers = layers + (of_step == "layer" and 1 or 0)
+    counts[of_step] = counts[of_step] + 1
   end
-  return layers > 1 and (not op.forward or is_chain(op.forward))
+  return counts.layer > 1 and (not op.forward or chain_of(op.forward)) and counts or nil
 end
 
 local function is_chain_to_totals(op)
-  return is_chain(op) and any(chain.of(op.steps, "any").kinds, function(of_step) return of_step == "total" end)
+  local counts = chain_of(op)
+  return counts and counts.total > 0
 end
 
 -- { name, says, template, is }: what it is in words; and the template that computes its ops, of which is(op) tells
@@ -64,7 +66,7 @@ local kinds = {
     "chain_to_totals", "sums of products after each other, for each row of a batch, and sums over the batch",
     "contract", is_chain_to_totals,
   },
-  { "chain", "sums of products after each other, for each row of a batch", "contract", is_chain },
+  { "chain", "sums of products after each other, for each row of a batch", "contract", chain_of },
   { "contract_typed", "sums of products, some of whose factors have a type of their own", "contract", is_typed },
   { "contract", "sums of products", "contract" },
   {
