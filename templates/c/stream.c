@@ -167,10 +167,7 @@ static inline $k.number$ $stem$_$name$(const $first.name$ *here, $stem$_row *of_
   $(first.powers.k:uniforms("call"))
   //@ end
   //@ for _, sum in ipairs(pass.of.sums) do
-  $k.vector$ $sum.name$_all = $(own:text("load_own", "of_row->" .. sum.name, "0"));
-  //@ if sum.powered then
-  $sum.name$_all = $(own:text("mul", sum.name .. "_all", own:text("splat", "by")));
-  //@ end
+  $k.vector$ $sum.name$_all = $(k:constant(0));
   //@ end
   //@ vectors("keys", function(lanes)
   //@ if f.peak then
@@ -188,8 +185,15 @@ static inline $k.number$ $stem$_$name$(const $first.name$ *here, $stem$_row *of_
   //@ end
   //@ take(lanes)
   //@ end)
+  /* Sums of some keys are added to those before as one term: errors grow with the number of blocks. */
   //@ for _, sum in ipairs(pass.of.sums) do
-  $(own:text("store_own", "of_row->" .. sum.name, "0", sum.name .. "_all"));
+  {
+    $k.vector$ before_them = $(own:text("load_own", "of_row->" .. sum.name, "0"));
+    //@ if sum.powered then
+    before_them = $(own:text("mul", "before_them", own:text("splat", "by")));
+    //@ end
+    $(own:text("store_own", "of_row->" .. sum.name, "0", own:text("add", "before_them", sum.name .. "_all")));
+  }
   //@ end
   (void)of_row;
   return $(f.peak and "by" or "1");
