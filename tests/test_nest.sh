@@ -11,14 +11,14 @@ cp "$LATHE_SRC"/tests/specs-nest/* "$tmp/tree/specs/"
 tools=$(cd "$(dirname "$LATHE_BENCH")" && pwd)/tools
 
 # Few and many points of few and many terms, which side by side are one or the other; a last vector, blocks that share.
-sizes=5x3x40,130x2x9,2x300x5,1x1x2000,40x33,7x700,2000x3
+sizes=5x3x40,130x2x9,2x300x5,1x1x2000,40x33,7x700,2000x3,2x20x3x2x30
 prepare() { # prepare FOLDER
   mkdir -p "$tmp/$1/out" && cd "$tmp/$1" || exit 1
   [ ! -d "$tools" ] || [ -e out/tools ] || ln -s "$tools" out/
 }
 # The ops that faults are looked for in.
 few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned,scanned_back,transposed,added_across'
-few="$few --dtypes=f32"
+few="$few,looked_up,along_rows --dtypes=f32"
 
 shows() { # shows OP TEXT: how its kernels' work is cut
   "$LATHE_GEN" --src "$tmp/tree" show "$1" --stage schedule | grep -q -F -e "$2"
@@ -80,6 +80,9 @@ is 'finds a square of an output that is not turned over' fault transposed c/nest
   '__builtin_memcpy(square, $operand.name$_turned, sizeof square);' --size 20x20x20
 is 'finds a NaN that is no extreme of a vector' fault index_spread c/nest.c '"any_of", "above", "is_first"' \
   '"any_of", "above", "above"' --special nan
+# shellcheck disable=SC2016
+is 'finds a list of the first lane alone' fault along_rows c/nest.c 'ends[$first$ + $width$ - 1]' 'ends[$first$]'
+is 'finds terms that a list leaves out' fault looked_up c/nest.c 'nth < end; nth++' 'nth + 1 < end; nth++'
 is 'finds rounding errors that are lost' fault softmax_first c/nest.c 'carries = true;' '' --size 200x5
 
 # ---- Vulkan -----------------------------------------------------------------------------------------------------
@@ -118,6 +121,9 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   # shellcheck disable=SC2016
   is 'finds elements of a vector at one place' fault stencil glsl/nest_points.comp '= first + e;' '= first;'
   is 'finds vectors past the end of what is gathered' fault extremes glsl/nest_points.comp 'if (e < there)' 'if (true)'
+  # shellcheck disable=SC2016
+  is 'finds a list for the target after it by Vulkan' fault looked_up glsl/nest_points.comp \
+    'before += index < $target$' 'before += index <= $target$'
   is 'finds a square that is not turned over' fault transposed glsl/nest_points.comp '[row + e][column] = ' '[column][row + e] = ' \
     --size 1x40x33
 else
@@ -155,6 +161,12 @@ if command -v "${CXX:-c++}" >/dev/null; then
   # shellcheck disable=SC2016
   is 'finds squares of other points' fault transposed cuda/nest.cu \
     'nth % (I)lathe_times(dim[$(axis - 1)], SIDE) * (I)SIDE;' 'nth * (I)SIDE;' --size 3x70x80
+  # shellcheck disable=SC2016
+  is 'finds a list for the target after it' fault looked_up cuda/nest.cu 'before += index < $target$' \
+    'before += index <= $target$'
+  # shellcheck disable=SC2016
+  is 'finds a list of the first point of a vector alone' fault along_rows cuda/nest.cu \
+    'listed.target == of.along and "V" or "1"' '"1"'
   is 'finds points past the end' fault softmax_first cuda/nest.h 'if (lane == 0 && point < points)' 'if (lane == 0)'
 else
   echo 'skipped: nests by CUDA on the processor: there is no C++ compiler'

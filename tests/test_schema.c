@@ -632,9 +632,10 @@ const struct CMUnitTest schema_tests[] = {
             "specs/t.lua:3: inputs.x: unknown key 'rnage' (did you mean 'range'?); expected "
             "dimensions, "
             "range, index and dtype"),
-    REFUSES("an operand of nine dimensions", 3,
-            "  inputs = { x = { \"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\" } },",
-            "specs/t.lua:3: inputs.x: expected at most 8 dimensions, found 9"),
+    REFUSES("an operand of 17 dimensions", 3,
+            "  inputs = { x = { \"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\", "
+            "\"j\", \"k\", \"l\", \"m\", \"n\", \"o\", \"p\", \"q\" } },",
+            "specs/t.lua:3: inputs.x: expected at most 16 dimensions, found 17"),
     REFUSES("an output that says what is found", 4, "  outputs = { where = { index = \"n\" } },",
             "specs/t.lua:4: outputs.where: unknown key 'index'; expected dimensions and dtype"),
     ACCEPTS("an output of a type of its own", 4, "  outputs = { y = { \"n\", dtype = \"u8\" } },"),

@@ -113,8 +113,9 @@ local function show_nests(record, dims, lines)
   for _, step in ipairs(record.steps) do
     local over = step.over ~= 0 and ", over { " .. named(step.loops) .. " }" or ""
     over = step.scanned and ", along " .. dims[step.scanned] .. (step.reverse and " from its end" or "") or over
+    over = step.listed and over .. ", of which " .. step.listed.name .. " lists the terms that count" or over
     put(lines, "    ", step.name .. ": at { " .. named(step.keep) .. " }" .. over)
-    local roots = {}
+    local roots = { step.index and { begins = "places by", node = step.index } or nil }
     for _, r in ipairs(step.gathered) do
       roots[#roots + 1] = { begins = r.name .. " = " .. r.kind .. " of", node = r.term }
     end

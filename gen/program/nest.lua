@@ -14,9 +14,16 @@
 --     .values              { operand, node }: outputs and temporaries with a value at each point; or { operand, name }
 --                            of one that is an index, which is what was gathered
 --     .operands            those that it reads and writes, in their order in record.operands
+--     .listed              of sums whose terms count where an index is the point's place along an axis alone: the step
+--                            before it that lists them, so that none but these are gone through
+--   of one that lists places, whose points are the axes that the index has and then that axis:
+--     .index, .target      the index, a number, and the place of the axis
+--     .places, .ends       temporaries of whole numbers (`integers`): by target, and then in order, the places among
+--                            the loops where the index is that; and where those of each target end
 --   record.groups[i]     { first, last, axes }: neighbouring steps whose points have these axes in common, so that they
 --                        may go through one tile of these after the other; a single step has its own
---   record.temporaries   { name, axes, dims, dim_index, temporary = true }: in the type that is computed in
+--   record.temporaries   { name, axes, dims, dim_index, temporary = true }: in the type that is computed in, but for
+--                        `integers`, which are whole numbers of 32 bits
 --   record.operands      the op's, then the temporaries
 --   record.random        whether there are random numbers
 --   record.reads         what the leaves "read", "inside" and "same" stand for, by name: reads.lua
@@ -60,15 +67,32 @@ end
 local maker = {}
 maker.__index = maker
 
--- The step that computes this, made where there is none: those of one kind at the same points, over the same axes and
--- after the same number of others are one. scanned: the axis that its points go along, or 0.
-function maker:step_for(stage, kind, set, over, scanned)
-  local key = string.format("%d %s %d %d %d", stage, kind, set, over, scanned)
+-- Where a mask holds at points of a set: at one place along an axis at most, { axis, index }, where an index over some
+-- of the axes `over` says which. Nil where that is not known.
+local function hit_of(mask, set, over)
+  if mask.op == "all_of" then
+    return hit_of(mask[1], set, over) or hit_of(mask[2], set, over)
+  end
+  for i = 1, mask.op == "same" and 2 or 0 do
+    local place, index = mask[i], mask[3 - i]
+    if place.op == "position" and place.k & set ~= 0 and index.axes & place.k == 0 and index.axes & over ~= 0 then
+      return { axis = place.k, index = index }
+    end
+  end
+  return nil
+end
+
+-- The step that computes this, made where there is none: those of one kind at the same points, over the same axes, after
+-- the same number of others and with the same terms that count (hit, where that is known) are one. scanned: the axis
+-- that its points go along, or 0.
+function maker:step_for(stage, kind, set, over, scanned, hit)
+  local key = string.format("%d %s %d %d %d %s", stage, kind, set, over, scanned,
+    hit and hit.index.key .. " " .. hit.axis or "")
   local step = self.by_key[key]
   if not step then
     step = {
       stage = stage, nth = #self.steps, kind = kind, axes = set, over = over, gathered = {}, scans = {}, values = {},
-      stored = set | scanned, scanned = scanned ~= 0 and axes.indexes(scanned)[1] + 1 or nil,
+      stored = set | scanned, hit = hit, scanned = scanned ~= 0 and axes.indexes(scanned)[1] + 1 or nil,
     }
     self.by_key[key] = step
     self.steps[#self.steps + 1] = step
@@ -102,7 +126,9 @@ function maker:add(node, set, stage, scan)
     })
   else
     local kind = node.op == "pick" and "pick " .. node[2].name or "reduce"
-    step = self:step_for(stage, kind, set, node.k, 0)
+    local term = node[1]
+    local is_masked = node.op == "sum" and term.op == "select" and term[3].op == "const" and term[3].value == 0
+    step = self:step_for(stage, kind, set, node.k, 0, is_masked and hit_of(term[1], set, node.k) or nil)
     table.insert(step.gathered, { node = node, name = node.op:gsub("imum$", "") .. self.named, kind = node.op })
   end
   return step
@@ -167,6 +193,9 @@ local function operands_of(record, step)
   for _, gathered in ipairs(step.gathered) do
     roots[#roots + 1], names[gathered.index and gathered.index.name or false] = gathered.term, true
   end
+  roots[#roots + 1] = step.index
+  local lists = step.listed or step
+  names[lists.ends and lists.ends.name or false], names[lists.places and lists.places.name or false] = true, true
   for _, scan in ipairs(step.scans) do
     roots[#roots + 1], roots[#roots + 2] = scan.term, scan.factor
   end
@@ -188,21 +217,32 @@ local function operands_of(record, step)
   return list
 end
 
--- The places of a set, with one of them last.
-local function with_last(set, last)
+-- The places of a set, with one of them last; the others as in an order, where that is given.
+local function with_last(set, last, order)
   local list = {}
-  for _, index in ipairs(axes.indexes(set)) do
-    list[#list + 1] = index + 1 ~= last and index + 1 or nil
+  for _, place in ipairs(steps.places_of(set, order or {})) do
+    list[#list + 1] = place ~= last and place or nil
   end
   list[#list + 1] = last and set & axes.at(last) ~= 0 and last or nil
   return list
+end
+
+-- The order of what a step stores with the most axes, where that is known.
+local function order_stored(step)
+  local order = {}
+  for _, value in ipairs(step.values) do
+    local its = value.operand.dim_index or {}
+    order = #its > #order and its or order
+  end
+  return order
 end
 
 -- Along which of its axes the most of a step's operands have their elements side by side, those of more axes before
 -- others: of two the later, and one of the points before one that is reduced.
 local function along_of(step)
   local best, most = nil, 0
-  for _, set in ipairs { step.kind == "reduce" and step.over or step.stored & ~step.axes, step.axes } do
+  local terms = step.kind == "reduce" and step.over or step.stored & ~step.axes
+  for _, set in ipairs { step.listed and 0 or terms, step.axes } do
     for _, index in ipairs(axes.indexes(set)) do
       local weight = 0
       for _, operand in ipairs(step.operands) do
@@ -227,17 +267,59 @@ local function finds_index(step)
   return false
 end
 
+-- The step that lists which terms of another count. lists: those that there are, by keys.
+local function list_for(record, step, lists, fresh)
+  local axis, index = step.hit.axis, step.hit.index
+  local around, over = index.axes & step.axes, index.axes & step.over
+  local key = ("%s %d %d %d"):format(index.key, axis, around, over)
+  if not lists[key] then
+    local function temporary(set)
+      local made = { name = fresh(), axes = set, temporary = true, output = true, called = false, integers = true }
+      record.temporaries[#record.temporaries + 1], record.operands[#record.operands + 1] = made, made
+      return made
+    end
+    lists[key] = {
+      kind = "list", axes = around | axis, stored = around | axis, over = over, index = index,
+      target = axes.indexes(axis)[1] + 1, places = temporary(around | over), ends = temporary(around | axis),
+      gathered = {}, scans = {}, values = {},
+    }
+  end
+  return lists[key]
+end
+
+-- Has the steps that lists serve read these, and puts each list in front of the first such step.
+local function add_lists(record, fresh)
+  local steps_of, lists, is_there = {}, {}, {}
+  for _, step in ipairs(record.steps) do
+    step.listed = step.hit and list_for(record, step, lists, fresh)
+    steps_of[#steps_of + 1] = not is_there[step.listed or false] and step.listed or nil
+    is_there[step.listed or false] = true
+    steps_of[#steps_of + 1] = step
+  end
+  record.steps = steps_of
+end
+
 -- The order of a step's loops, and of the temporaries that it keeps.
 local function lay_out(op, record, step)
+  local function lie_in(operand, order)
+    operand.dim_index = order
+    operand.dims = text.map(order, function(place) return op.dims[place] end)
+  end
   step.operands = operands_of(record, step)
+  if step.kind == "list" then
+    step.keep, step.loops = with_last(step.axes, step.target), with_last(step.over)
+    local order = with_last(step.axes & ~axes.at(step.target))
+    lie_in(step.places, table.move(step.loops, 1, #step.loops, #order + 1, order))
+    lie_in(step.ends, step.keep)
+    return
+  end
   step.along = along_of(step)
-  step.keep = with_last(step.axes, step.along)
+  step.keep = with_last(step.axes, step.along, order_stored(step))
   step.loops = with_last(step.over, not finds_index(step) and step.along)
   for _, value in ipairs(step.values) do
     local operand = value.operand
     if operand.temporary then
-      operand.dim_index = with_last(step.stored, step.along)
-      operand.dims = text.map(operand.dim_index, function(place) return op.dims[place] end)
+      lie_in(operand, with_last(step.stored, step.along))
     end
   end
 end
@@ -257,7 +339,8 @@ local function groups_of(record)
   for i, step in ipairs(record.steps) do
     local group = groups[#groups]
     local shared = group and group.axes & step.axes or 0
-    if shared == 0 or reads_elsewhere(step) then
+    local lists = step.kind == "list" or group and record.steps[group.last].kind == "list"
+    if shared == 0 or lists or reads_elsewhere(step) then
       group, made = { first = i, axes = step.axes }, {}
       groups[#groups + 1], shared = group, step.axes
     end
@@ -306,6 +389,7 @@ function nest.make(op, values)
     reads = self.reads or {},
   }
   table.move(self.temporaries, 1, #self.temporaries, #record.operands + 1, record.operands)
+  add_lists(record, self.fresh)
   for i, step in ipairs(record.steps) do
     step.name = "step" .. i
     for _, value in ipairs(step.values) do

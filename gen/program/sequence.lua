@@ -13,12 +13,13 @@
 -- What one run computes and another needs is a cut of the graph. A value is tried whole; then as a stream whose tiles
 -- are never in memory, for which the factors that such tiles do not have are cut; then as a product whose factors are
 -- cut; and else as a nest, for which the values are cut that one of the others does. Cut values are split in the same
--- way.
+-- way. A convolution is a product with a factor that a nest brings from where it is read.
 
 local axes = require "axes"
 local capacity = require "capacity"
 local contraction = require "contraction"
 local expr = require "expr"
+local move = require "move"
 local nest = require "nest"
 local steps = require "steps"
 local stream = require "stream"
@@ -75,15 +76,32 @@ function maker:is_reduced(node)
   return found
 end
 
--- The factors of products in some nodes that is_cut(factor) tells to be cut, of those for which something is reduced.
--- splits: as in factors_of.
+-- Whether a product has the nth of its factors ready made: one that is read elsewhere, or made of places, where tiles
+-- use each of its elements more than once, and each of the others.
+function maker:is_brought(product, factors, nth)
+  local factor, others, asks = factors[nth], 0, false
+  for i, other in ipairs(factors) do
+    others = others | (i ~= nth and other.axes or 0)
+  end
+  self:walk({ factor }, function(node)
+    asks = asks or expr.asks_for_place(node)
+    return not asks
+  end)
+  return asks and product.axes & ~factor.axes ~= 0 and product.axes & ~others ~= 0
+end
+
+-- The factors of products in some nodes that is_cut(factor) tells to be cut, of those for which something is reduced or
+-- that have to be brought from elsewhere. splits: as in factors_of.
 function maker:cut_factors(nodes, splits, is_cut)
   local cuts, is_known = {}, {}
   self:walk(nodes, function(node)
     local is_open = not is_known[node]
-    for _, factor in ipairs(is_open and contraction.factors(node) and factors_of(node[1], {}, splits) or {}) do
-      if not is_known[factor] and self:is_reduced(factor) and is_cut(factor) then
+    local factors = is_open and contraction.factors(node) and factors_of(node[1], {}, splits) or {}
+    for i, factor in ipairs(factors) do
+      local is_brought = not self:is_reduced(factor) and self:is_brought(node, factors, i)
+      if not is_known[factor] and (is_brought or self:is_reduced(factor)) and is_cut(factor) then
         is_known[factor], cuts[#cuts + 1] = true, factor
+        self.brought_for[factor] = self.brought_for[factor] or is_brought and node or nil
       end
     end
     return is_open
@@ -139,10 +157,52 @@ local function nodes_of(values)
   end)
 end
 
+-- The axis along which what is brought for a product is read side by side: that of the operand itself, or one whose
+-- position moves the place there by steps of one, of the product's before others. Nil where there is none.
+function maker:side_by_side(node, product)
+  local best, most, order_of = nil, 0, {}
+  for _, operand in ipairs(self.op.operands) do
+    order_of[operand.name] = operand.dim_index
+  end
+  self:walk({ node }, function(read)
+    local order = read.op == "read" and order_of[read[1].name] or {}
+    if #order > most then
+      best, most = nil, #order
+      for _, set in ipairs { node.axes & product.axes, node.axes & ~product.axes } do
+        for _, index in ipairs(axes.indexes(set)) do
+          best = best or move.slope(read, axes.at(order[#order]), 1 << index) == 1 and 1 << index or nil
+        end
+      end
+    end
+    return true
+  end)
+  return best
+end
+
+-- The order of what is brought for a product: the axes that this sums over lie together, and the others, as they do in
+-- the op's operands, and that last along which it is read side by side.
+function maker:order_brought(node, product)
+  local last = self:side_by_side(node, product)
+  local sets = { node.axes & product.axes, node.axes & ~product.axes }
+  if last and last & product.axes ~= 0 then
+    sets[1], sets[2] = sets[2], sets[1]
+  end
+  local list = {}
+  for _, set in ipairs(sets) do
+    for _, place in ipairs(steps.places_of(set, steps.order_in(self.op.operands, set))) do
+      list[#list + 1] = axes.at(place) ~= last and place or nil
+    end
+  end
+  list[#list + 1] = last and axes.indexes(last)[1] + 1
+  return list
+end
+
 -- The temporary of a cut: its operand, and its leaf.
 function maker:temporary(node)
   if not self.kept[node] then
-    local order = steps.places_of(node.axes, steps.order_in(self.op.operands, node.axes))
+    local product = self.brought_for[node]
+    local order = product and self:order_brought(node, product)
+      or steps.places_of(node.axes, steps.order_in(self.op.operands, node.axes))
     local operand = {
       name = self.fresh(), axes = node.axes, temporary = true, output = true, called = false, dim_index = order,
       dims = text.map(order, function(place) return self.op.dims[place] end),
@@ -356,7 +416,8 @@ end
 function sequence.make(op, values)
   expr.enter(values[1].node.graph)
   local self = setmetatable({
-    op = op, runs = {}, temporaries = {}, kept = {}, is_computed = {}, fresh = steps.namer(op, "cut"),
+    op = op, runs = {}, temporaries = {}, kept = {}, is_computed = {}, brought_for = {},
+    fresh = steps.namer(op, "cut"),
   }, maker)
   self:split(values)
   local is_nest = #self.runs == 1 and self.runs[1].template == "nest"

@@ -51,7 +51,9 @@ local function together(part, made)
       local list = of_run(made[run].variants[i].steps)
       table.move(list, 1, #list, #steps + 1, steps)
     end
-    record.variants[i] = { steps = steps, temporaries = of_first.temporaries, number = of_first.number }
+    record.variants[i] = {
+      steps = steps, temporaries = of_first.temporaries, listed = of_first.listed, number = of_first.number,
+    }
   end
   return record
 end

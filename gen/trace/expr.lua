@@ -316,14 +316,30 @@ function expr.adopt(roots, leaf_of)
   return adopted
 end
 
+-- The axes along each of which a mask holds at one place at most: where that is an index.
+local function singled_out(mask)
+  local set = mask.op == "all_of" and singled_out(mask[1]) | singled_out(mask[2]) or 0
+  for i = 1, mask.op == "same" and 2 or 0 do
+    local place, index = mask[i], mask[3 - i]
+    set = set | (place.op == "position" and index.axes & place.k == 0 and place.k or 0)
+  end
+  return set
+end
+
 -- Arithmetic operations as a function of the size: { axes, each }, so many at each point of some axes, the most axes
--- first. Every traced node counts once, fma twice; a reduction at each of its terms.
+-- first. Every traced node counts once, fma twice; a reduction at each of its terms, but for those that are 0 because
+-- an index is another place.
 function expr.work(roots)
   local by_axes, list = {}, {}
   expr.visit(roots, function(node)
     local row = operations[node.op]
     if row and row.cost > 0 then
-      local set = row.reduction and node[1].axes | node.k or node.axes
+      local set, masked = node.axes, node
+      if row.reduction then
+        set, masked = node[1].axes | node.k, node[1]
+      end
+      local is_masked = masked.op == "select" and masked[3].op == "const" and masked[3].value == 0
+      set = set & ~singled_out(is_masked and masked[1] or node)
       if not by_axes[set] then
         by_axes[set] = { axes = set, each = 0 }
         list[#list + 1] = by_axes[set]

@@ -373,9 +373,15 @@ function gradient.of(outputs, leaves, innermost, fail)
       end
     end
   end
-  local result = {}
+  local result, memo, of_outputs = {}, {}, 0
+  for _, output in ipairs(outputs) do
+    of_outputs = of_outputs | output.axes
+  end
+  local solved = {
+    sum = function(node, args) return move.solved({ args[1], k = node.k }, of_outputs) end,
+  }
   for _, leaf in ipairs(leaves) do
-    result[leaf] = found[leaf] and value_of(found[leaf])
+    result[leaf] = found[leaf] and expr.rewrite(value_of(found[leaf]), solved, memo)
   end
   return result
 end

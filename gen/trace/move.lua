@@ -168,7 +168,142 @@ local function by_position(node, axis)
     local more, rest_more = by_position(b, axis)
     local sign = op == "add" and 1 or -1
     return by and more and by + sign * more, by and more and sum(rest, rest_more, sign)
+  elseif op == "mul" and (is_whole(a) or is_whole(b)) then
+    a, b = is_whole(a) and b or a, is_whole(a) and a or b
+    local by, rest = by_position(a, axis)
+    return by and by * b.value, by and rest * b
   end
+end
+
+-- How a read's place along an axis of its operand moves with the position along another one: by so many each step, nil
+-- where that is not the same everywhere.
+function move.slope(read, axis, along)
+  for i, index in ipairs(axes.indexes(read.k)) do
+    if 1 << index == axis then
+      return (by_position(read[i + 1], along))
+    end
+  end
+  return axis == along and 1 or 0
+end
+
+-- ---- sums over places -----------------------------------------------------------------------------------------------
+
+-- The parts of a mask, all of which are to hold, added to a list.
+local function parts_of(mask, list)
+  if mask.op == "all_of" then
+    parts_of(mask[1], list)
+    parts_of(mask[2], list)
+  else
+    list[#list + 1] = mask
+  end
+end
+
+local function is_zero(node)
+  return node.op == "const" and node.value == 0
+end
+
+-- What a node is where some masks hold, added to a list, where it is 0 elsewhere.
+local function unmasked(node, list)
+  while node.op == "select" and is_zero(node[3]) do
+    parts_of(node[1], list)
+    node = node[2]
+  end
+  return node
+end
+
+local function masked(node, masks)
+  local all
+  for _, mask in ipairs(masks) do
+    all = all and expr.all_of(all, mask) or mask
+  end
+  return all and expr.select(all, node, 0) or node
+end
+
+-- Masks without those that are so where others are: a place that is one along an axis is inside of it.
+local function without_inside(masks)
+  local is_position, list = {}, {}
+  for _, mask in ipairs(masks) do
+    for i = 1, mask.op == "same" and 2 or 0 do
+      is_position[mask[i].op == "position" and mask[3 - i].key .. " " .. mask[i].k or false] = true
+    end
+  end
+  for _, mask in ipairs(masks) do
+    list[#list + 1] = not (mask.op == "inside" and is_position[mask[1].key .. " " .. mask.k]) and mask or nil
+  end
+  return list
+end
+
+-- Where along an axis a mask holds, if that is at one place at most: that place, and masks that hold where it is there.
+local function solve(mask, axis)
+  for i = 1, mask.op == "same" and 2 or 0 do
+    local by, rest = by_position(mask[i], axis)
+    local other = mask[3 - i]
+    if by and by ~= 0 and other.axes & axis == 0 then
+      local place = by > 0 and sum(other, rest, -1) or sum(rest, other, -1)
+      local steps = math.abs(by)
+      if steps == 1 then
+        return place, { expr.inside(place, axis) }
+      end
+      local nth = expr.make("floor", { place / steps })
+      return nth, { expr.inside(nth, axis), expr.same(nth * steps, place) }
+    end
+  end
+end
+
+-- Whether what a node is elsewhere can be said.
+local function moves(root, set, varies)
+  local can = not stays(root, set)
+  expr.visit({ root }, function(node)
+    local is_gathered = expr.reduces(node) or expr.scans(node)
+    can = can and not (is_gathered and node.axes & set ~= 0 and node.k & (set | varies) ~= 0)
+  end)
+  return can
+end
+
+-- A sum of products under a mask of one of the factors: that factor is 0 where the mask does not hold.
+local function sum_of_masked(value, masks, over)
+  local set = 0
+  for _, mask in ipairs(masks) do
+    set = set | mask.axes
+  end
+  local term = value.op == "sum" and #masks > 0 and set & value.k == 0 and value[1]
+  for i = 1, term and term.op == "mul" and 2 or 0 do
+    if set & ~term[i].axes == 0 then
+      return expr.sum(masked(term[i], masks) * term[3 - i], over | value.k)
+    end
+  end
+  return over ~= 0 and expr.sum(masked(value, masks), over) or masked(value, masks)
+end
+
+-- A sum over axes, along some of which its terms are 0 but where a place is another one, as that of what is at these
+-- places. first: the axes that are tried before others.
+function move.solved(node, first)
+  local masks, over, found = {}, node.k, nil
+  local value = unmasked(node[1], masks)
+  masks = without_inside(masks)
+  local function step()
+    for _, set in ipairs { over & first, over & ~first } do
+      for _, index in ipairs(axes.indexes(set)) do
+        local axis = 1 << index
+        for i, mask in ipairs(masks) do
+          local place, holds = solve(mask, axis)
+          local root = place and masked(value, masks)
+          if place and moves(root, axis, place.axes) then
+            local list = holds
+            for j, other in ipairs(masks) do
+              list[#list + 1] = j ~= i and moved(other, { [axis] = place }, axis, place.axes) or nil
+            end
+            value, masks, over = moved(value, { [axis] = place }, axis, place.axes), list, over & ~axis
+            return true
+          end
+        end
+      end
+    end
+  end
+  while step() do
+    found = true
+  end
+  return found and sum_of_masked(value, masks, over) or nil
 end
 
 -- What an operand gets of a derivative by a read of it: a sum over the points, wherever these read it. That along an

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-  LATHE_MAX_DIMS = 8,
+  LATHE_MAX_DIMS = 16,
   LATHE_MAX_OPERANDS = 24, /* inputs, then outputs, in the order of the spec's function */
   LATHE_MAX_SCALARS = 8,
 };

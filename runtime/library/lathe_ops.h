@@ -13,7 +13,7 @@ typedef struct lathe_operand_info {
   const char *name;
   lathe_dtype dtype; /* LATHE_VARIANT_DTYPE: that of the plan */
   int output, index; /* index: 1 + the axis that its elements are places along; 0: none */
-  int axes, axis[8];
+  int axes, axis[16];
 } lathe_operand_info;
 
 typedef struct lathe_op_info {
@@ -22,7 +22,7 @@ typedef struct lathe_op_info {
   const char *gradient_of; /* the op whose gradient it is, or null */
   int axes, operands, scalars;
   int in_place; /* 1: the first output may be the first input itself */
-  const char *axis[8];
+  const char *axis[16];
   lathe_operand_info operand[24];
   const char *scalar[8];
   double scalar_value[8];     /* an example */

@@ -1,4 +1,6 @@
 /* run.c - calls: of plans, and at once. */
+#include <string.h>
+
 #include "launch.h"
 #include "plan.h"
 
@@ -60,8 +62,8 @@ int lathe_call_now(const lathe_kernels *table, void *const *operand, const doubl
     return LATHE_WORKSPACE;
   made.noperands = op->noperands;
   made.nscalars = op->nscalars;
-  for (int d = 0; d < LATHE_MAX_DIMS; d++)
-    made.dim[d] = d < op->ndim ? dim[d] : 0;
+  memset(made.dim, 0, sizeof made.dim);
+  memcpy(made.dim, dim, (size_t)op->ndim * sizeof *dim);
   lathe_fill_args(&args, &made, operand, scalar, workspace);
   v->run(&args);
   return LATHE_OK;

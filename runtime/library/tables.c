@@ -59,7 +59,7 @@ lathe_status lathe_make(lathe_plan *made, const lathe_device *device, const char
 
 /* ---- for bindings ------------------------------------------------------------------------------ */
 
-_Static_assert(LATHE_MAX_DIMS == 8 && LATHE_MAX_OPERANDS == 24 && LATHE_MAX_SCALARS == 8,
+_Static_assert(LATHE_MAX_DIMS == 16 && LATHE_MAX_OPERANDS == 24 && LATHE_MAX_SCALARS == 8,
                "lathe_ops.h has these numbers");
 
 /* FNV-1a of what a caller has to know. */

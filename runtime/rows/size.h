@@ -13,7 +13,7 @@
 
 #include "library/bench.h"
 
-enum { SIZE_FACTORS = 8, SIZE_TEXT = 176, SIZE_PLACES = 3 };
+enum { SIZE_FACTORS = LATHE_MAX_DIMS, SIZE_TEXT = 22 * SIZE_FACTORS, SIZE_PLACES = 3 };
 
 /* Names of the last dimensions, whatever the op calls them, from the last on. */
 extern const char *const size_places[SIZE_PLACES];

@@ -235,6 +235,80 @@ for (size_t nth = 0; nth < args->dim[$(axis - 1)]; nth++) {
   //@ end
 }
 //@ end
+//@ -- The loops over a step's terms, or over those alone that count for some points, `width` from `first` on along
+//@ -- their axis.
+//@ local function open_terms(step, first, width)
+//@ local listed = step.of.listed
+//@ if not listed then
+//@ return open(step.of.loops)
+//@ end
+//@ local target = listed.target
+//@ if target ~= step.of.along then
+//@ first, width = "i" .. target, "1"
+//@ end
+{
+  const $(S.type_of_temporary(listed.ends)) *const ends = $listed.ends.name$ + $(S.at(listed.ends.dim_index, nil, nil, { [target] = "0" }));
+  const size_t end = ends[$first$ + $width$ - 1];
+  for (size_t nth = $first$ > 0 ? ends[$first$ - 1] : 0; nth < end; nth++) {
+    //@ local instead = {}
+    //@ for i, place in ipairs(listed.loops) do
+    //@ instead[place] = i == #listed.loops and "nth" or "0"
+    //@ end
+    const size_t listed = $listed.places.name$[$(S.at(listed.places.dim_index, nil, nil, instead))];
+    //@ S.decode_listed(listed, "listed", function(place, text)
+    const size_t i$place$ = $text$;
+    //@ end)
+    //@ open(S.loops_besides(step))
+//@ end
+//@ local function close_terms(step)
+//@ if not step.of.listed then
+//@ return close(step.of.loops)
+//@ end
+    //@ close(S.loops_besides(step))
+  }
+}
+//@ end
+//@ -- Lists by each target the places among some loops where an index is that: counts them, says where those of each
+//@ -- begin, and puts them there, after which that is where they end.
+//@ local function list_places(step)
+//@ local target, type = step.of.target, S.type_of_temporary(step.of.ends)
+//@ local words = S.words(function(place) return "(int64_t)i" .. place end, function(name)
+//@   return element(step.values, step, S.operand_of(name))
+//@ end)
+//@ local around, first, instead = {}, {}, { [target] = "0" }
+//@ for _, place in ipairs(step.of.keep) do
+//@ around[#around + 1] = place ~= target and place or nil
+//@ end
+//@ for _, place in ipairs(step.of.loops) do
+//@ instead[place] = "0"
+//@ end
+//@ open(around, nil, true)
+$type$ *const ends = $step.of.ends.name$ + $(S.at(step.of.ends.dim_index, nil, nil, instead));
+$type$ *const places = $step.of.places.name$ + $(S.at(step.of.places.dim_index, nil, nil, instead));
+for (size_t i$target$ = 0; i$target$ < args->dim[$(target - 1)]; i$target$++)
+  ends[i$target$] = 0;
+//@ local function each(body)
+//@ open(step.of.loops)
+const size_t index = (size_t)$(k.place(step.of.index, words));
+if (index < args->dim[$(target - 1)]) {
+  //@ body()
+}
+//@ close(step.of.loops)
+//@ end
+//@ each(function()
+ends[index]++;
+//@ end)
+$type$ before = 0;
+for (size_t i$target$ = 0; i$target$ < args->dim[$(target - 1)]; i$target$++) {
+  const $type$ some = ends[i$target$];
+  ends[i$target$] = before;
+  before += some;
+}
+//@ each(function()
+places[ends[index]++] = ($type$)($(S.at(step.of.loops)));
+//@ end)
+//@ close(around)
+//@ end
 //@ -- Vectors of points, `many` of them: lanes as call() has them.
 //@ local function points(step, many, lanes)
 //@ local along, suffixes = step.of.along, {}
@@ -269,7 +343,7 @@ for (size_t nth = 0; nth < args->dim[$(axis - 1)]; nth++) {
   }
 }
 //@ elseif step.of.over ~= 0 then
-//@ open(step.of.loops)
+//@ open_terms(step, many > 1 and "first" or along and "i" .. along, lanes == "1" and "1" or lanes or many * L)
 //@ for u, suffix in ipairs(suffixes) do
 //@ each(u, function()
 //@ call(step, step.terms, lanes)
@@ -277,7 +351,7 @@ for (size_t nth = 0; nth < args->dim[$(axis - 1)]; nth++) {
 //@ end)
 //@ end
 //@ count_terms(step, suffixes)
-//@ close(step.of.loops)
+//@ close_terms(step)
 //@ end
 //@ end_terms(step, suffixes)
 //@ for u, suffix in ipairs(suffixes) do
@@ -388,6 +462,8 @@ static inline $part.point.type$ $part.point.name$($part.point.parameters$) {
 //@   end
 //@   return ("%d, %d, %d"):format(axes, along, v.params.unroll * L)
 //@ end
+//@ -- The axes whose points parts of a call have of a step. A list of all targets is made at once.
+//@ local function axes_of_parts(step) return step.of.axes & ~(step.of.target and 1 << step.of.target - 1 or 0) end
 //@ -- The bytes of all that goes with a point of a group's axes: of operands with the most axes.
 //@ local function bytes_of(group, steps)
 //@   local most, count, seen, outside = 0, 0, {}, 0
@@ -405,6 +481,15 @@ static inline $part.point.type$ $part.point.name$($part.point.parameters$) {
 //@ local function steps_of(group) return { table.unpack(k.steps, group.first, group.last) } end
 //@ for _, v in ipairs(variants) do
 //@ for _, step in ipairs(k.steps) do
+//@ if step.of.kind == "list" then
+static void $v.name$_$step.of.name$(const lathe_args *args, char *temporaries, const lathe_box *whole) {
+  const lathe_box box = *whole;
+  (void)box;
+  //@ S.pointers(step, "temporaries")
+  //@ list_places(step)
+}
+
+//@ else
 //@ local found = T.across(step)
 //@ local along, unroll = step.of.along, found and 1 or v.params.unroll
 //@ local scalar, by_points, name = is_scalar(step), is_by_points(step), v.name .. "_" .. step.of.name
@@ -450,10 +535,17 @@ static void $name$$(found and "_each" or "")(const lathe_args *args, char *tempo
 //@ T.turn_over(step, name, found)
 //@ end
 //@ end
+//@ end
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
   const lathe_args sizes = {.dim = {$(S.dims())}}, *args = &sizes;
   (void)args;
+  //@ for _, operand in ipairs(k.record.temporaries) do
+  //@ if operand.integers then
+  if ($(S.size(operand.dim_index)) > UINT32_MAX)
+    return HUGE_VAL; /* places are listed by 32 bits */
+  //@ end
+  //@ end
   return (double)($(S.bytes_of_temporaries()));
 }
 
@@ -482,9 +574,9 @@ static size_t $v.name$_parts(const size_t *dim, int phase) {
     //@ end
     //@ for i = group.first, group.last do
     //@ local step = k.steps[i]
-    //@ if #step.of.keep > 0 then
+    //@ if axes_of_parts(step) ~= 0 then
     if (phase == $(i - 1))
-      lathe_longest(dim, $(shared_points(v, step.of.axes, { step })), &most);
+      lathe_longest(dim, $(shared_points(v, axes_of_parts(step), { step })), &most);
     //@ end
     //@ end
     //@ if group.last > group.first then
@@ -517,7 +609,7 @@ void $v.name$(const lathe_args *args) {
     //@ for i, step in ipairs(steps) do
     //@ local nth = group.first + i - 2
     if ($(is_one and "args->parts == 0 || " or "")args->phase == $nth$) {
-      const lathe_box box = lathe_box_of(args, $(shared_points(v, step.of.axes, { step })));
+      const lathe_box box = lathe_box_of(args, $(shared_points(v, axes_of_parts(step), { step })));
       $v.name$_$step.of.name$(args, (char *)args->workspace, &box);
     }
     //@ end

@@ -2,6 +2,8 @@
 #ifndef LATHE_NEST_H
 #define LATHE_NEST_H
 
+#include <math.h>
+
 #include "call.h"
 
 /* Along each axis of an op: from one point to before another. */

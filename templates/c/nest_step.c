@@ -102,11 +102,31 @@
 //@   end
 //@   return { reductions = list }
 //@ end
+//@ function type_of_temporary(operand)
+//@   return operand.integers and "uint32_t" or k.number
+//@ end
+//@ -- The places of a list's loops from the number that each has in it; declare(place, text).
+//@ function decode_listed(list, number, declare)
+//@   for i = #list.loops, 1, -1 do
+//@     local extent = "args->dim[" .. list.loops[i] - 1 .. "]"
+//@     declare(list.loops[i], i > 1 and number .. " % " .. extent or number)
+//@     number = i > 1 and ("(%s / %s)"):format(number, extent) or number
+//@   end
+//@ end
+//@ -- Of a step's loops those that its list does not go through.
+//@ function loops_besides(step)
+//@   local list = {}
+//@   for _, place in ipairs(step.of.loops) do
+//@     list[#list + 1] = not (step.of.listed and has(step.of.listed.over, place)) and place or nil
+//@   end
+//@   return list
+//@ end
 //@ -- Pointers to a step's operands; temporaries: C for where those are.
 //@ function pointers(step, temporaries)
 //@ for _, operand in ipairs(step.of.operands) do
 //@ if operand.temporary then
-$k.number$ *$operand.name$ = ($k.number$ *)($temporaries$ + $(bytes_of_temporaries(operand)));
+//@ local type = type_of_temporary(operand)
+$type$ *$operand.name$ = ($type$ *)($temporaries$ + $(bytes_of_temporaries(operand)));
 //@ end
 //@ for i, given in ipairs(op.operands) do
 //@ if given == operand then

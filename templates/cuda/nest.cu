@@ -117,6 +117,38 @@
     //@ end
   }
 //@ end
+//@ -- Lists the places among some loops where an index is the point's target, after those of targets before it.
+//@ local function list_places(step)
+//@ local target = "(unsigned long long)i" .. step.of.target
+//@ -- Does something with the index at each place.
+//@ local function each(body)
+    {
+      lathe_odometer<$(#step.of.loops), I> at(0, {$(count(step, step.of.loops):gsub(" %* ", ", "))});
+      lathe_each_of((I)0, (I)($(count(step, step.of.loops))), (I)1, [&](I nth) {
+        //@ for i, place in ipairs(step.of.loops) do
+        const I i$place$ = at.index[$(i - 1)];
+        //@ end
+        const unsigned long long index = (unsigned long long)$(k.place(step.of.index, N.words));
+        (void)nth;
+        //@ body()
+        at.advance(1);
+      });
+    }
+//@ end
+    I before = 0, mine_listed = 0;
+    //@ each(function()
+        before += index < $target$;
+        mine_listed += index == $target$;
+    //@ end)
+    $step.of.ends.name$[$(at(step, step.of.ends))] = (uint32_t)(before + mine_listed);
+    if (mine_listed > 0) {
+      uint32_t *next = $step.of.places.name$ + $(at(step, step.of.places, N.first_of(step.of))) + before;
+      //@ each(function()
+        if (index == $target$)
+          *next++ = (uint32_t)nth;
+      //@ end)
+    }
+//@ end
 //@ -- Of some of a step's places, of which a thread has vectors along one, the indexes of the nth.
 //@ local function decode(step, places)
 //@ for i = #places, 1, -1 do
@@ -307,9 +339,19 @@ template <typename I, int V, int HELD> struct $step.name$ {
       //@ end
     }
     //@ else
+    //@ local listed, loops = of.listed, S.loops_besides(step)
+    //@ local extents = { table.unpack(#loops > 0 and { (count(step, loops):gsub(" %* ", ", ")) } or {}) }
+    //@ if listed then
+    //@ local target, each = listed.target, listed.target == of.along and "V" or "1"
+    //@ table.insert(extents, 1, "listed")
+    const uint32_t *const ends = $listed.ends.name$ + $(at(step, listed.ends, { [target] = "0" })), *const places = $listed.places.name$ + $(at(step, listed.places, N.first_of(listed)));
+    const I last = dim[$(target - 1)] - i$target$ < (I)$each$ ? dim[$(target - 1)] : i$target$ + $each$;
+    const I skipped = i$target$ > 0 ? ends[i$target$ - 1] : 0, listed = ends[last - 1] - skipped;
+    to = to < listed * $(count(step, loops)) ? to : listed * $(count(step, loops));
+    //@ end
     if (from >= to)
       return;
-    lathe_odometer<$(#of.loops), I> at(from, {$(count(step, of.loops):gsub(" %* ", ", "))});
+    lathe_odometer<$(#loops + (listed and 1 or 0)), I> at(from, {$(table.concat(extents, ", "))});
     //@ local sums = {}
     //@ for _, r in ipairs(of.gathered) do
     //@ sums[#sums + 1] = r.kind == "sum" and r.name or nil
@@ -335,9 +377,15 @@ template <typename I, int V, int HELD> struct $step.name$ {
         //@ if not by_points then
         //@ plain()
         //@ end
-        //@ for i, place in ipairs(of.loops) do
+        //@ if listed then
+        const I nth_place = places[skipped + at.index[0]];
+        //@ S.decode_listed(listed, "nth_place", function(place, text)
+        const I i$place$ = $(own(text));
+        //@ end)
+        //@ end
+        //@ for i, place in ipairs(loops) do
         //@ if place ~= of.along then
-        const I i$place$ = at.index[$(i - 1)];
+        const I i$place$ = at.index[$(listed and i or i - 1)];
         //@ end
         //@ end
         //@ each(step, vector, body)
@@ -362,7 +410,11 @@ template <typename I, int V, int HELD> struct $step.name$ {
   template <bool WHOLE> __device__ __forceinline__ void finish(const gathered (&mine)[MINE]) const {
     (void)mine;
     //@ begin(step)
+    //@ if of.kind == "list" then
+    //@ list_places(step)
+    //@ else
     //@ store(step)
+    //@ end
   }
   //@ end
   //@ local across = about.across

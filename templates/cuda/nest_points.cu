@@ -8,6 +8,14 @@
 //@ -- The same at the beginning of a thread's vector.
 //@ function at_first(step, operand) return at(step, operand, step.of.along and { [step.of.along] = "first" }) end
 //@ has = S.has
+//@ -- By the places of a list's loops the indexes of what is first there.
+//@ function first_of(list)
+//@   local instead = {}
+//@   for _, place in ipairs(list.loops) do
+//@     instead[place] = "0"
+//@   end
+//@   return instead
+//@ end
 //@ -- How an operand's elements lie along a step's vectors, and how far apart.
 //@ function lie(step, operand)
 //@   local how, within = S.lie(step, operand)
@@ -15,7 +23,7 @@
 //@ end
 //@ -- The words of places.
 //@ local function whole(name) return ("%s[%s]"):format(name, own(S.at(S.operand_of(name).dim_index))) end
-//@ local words = S.words(function(place) return "(int64_t)i" .. place end, whole, "(size_t)")
+//@ words = S.words(function(place) return "(int64_t)i" .. place end, whole, "(size_t)")
 //@ -- The text of each input of a point function at the place `e` of a vector. turned: operands that are in a tile.
 //@ function input(step, turned)
 //@   return function(x)

@@ -284,7 +284,11 @@ if (parts > 1$u$) {
 }
 //@ end
 if (lane == 0u && is_there) {
+  //@ if step.of.kind == "list" then
+  //@ N.list_places(step)
+  //@ else
   //@ store(step)
+  //@ end
 }
 //@ end
 //@ end

@@ -14,7 +14,7 @@
 //@ local function by_terms(step) return V > 1 and has(step.of.over, step.of.along) end
 //@ -- Text in the kernel's own extents.
 //@ function own(text) return (text:gsub("args%->dim%[(%d+)%]", "dim%1")) end
-//@ function bytes_of(operand) return operand.temporary and k.spelling.bits // 8 or k:bytes_of(operand) end
+//@ function bytes_of(operand) return operand.integers and 4 or operand.temporary and k.spelling.bits // 8 or k:bytes_of(operand) end
 //@ -- The address of an element; instead: by place, the text of other indexes.
 //@ function address(operand, instead)
 //@   local home = operand.temporary and operand.name .. "_at" or "args." .. operand.name
@@ -22,7 +22,7 @@
 //@   return index == "0" and home or ("%s + uint64_t(%s) * %dul"):format(home, index, bytes_of(operand))
 //@ end
 //@ local function element(operand, instead)
-//@   local type = operand.dtype and "lathe_integer" or is_fused and "lathe_kept" or "lathe_number"
+//@   local type = operand.dtype and "lathe_integer" or operand.integers and "lathe_word" or is_fused and "lathe_kept" or "lathe_number"
 //@   return ("%s(%s).at"):format(type, address(operand, instead))
 //@ end
 //@ local function get(operand, instead)
@@ -252,6 +252,51 @@ lathe_merge($mine$, $(k:gatherer(r.kind))($term$));
 //@ end
 //@ end
 //@ end
+//@ -- By the places of a list's loops the indexes of what is first there.
+//@ local function first_of(list)
+//@   local instead = {}
+//@   for _, place in ipairs(list.loops) do
+//@     instead[place] = "0" .. u
+//@   end
+//@   return instead
+//@ end
+//@ -- Lists the places among some loops where an index is the point's target, after those of targets before it.
+//@ function list_places(step)
+//@ local target = "uint64_t(i" .. step.of.target .. ")"
+//@ -- Does something with the index at each place.
+//@ local function each(body)
+for ($I$ nth = 0$u$; nth < all; nth++) {
+  $I$ rest = nth;
+  //@ decode_points(step, step.of.loops, "rest")
+  const uint64_t index = uint64_t($(k.place(step.of.index, words)));
+  //@ body()
+}
+//@ end
+const $I$ all = $(count(step, step.of.loops));
+uint before = 0u, listed = 0u;
+//@ each(function()
+before += index < $target$ ? 1u : 0u;
+listed += index == $target$ ? 1u : 0u;
+//@ end)
+$(element(step.of.ends)) = before + listed;
+if (listed > 0u) {
+  uint64_t next = $(address(step.of.places, first_of(step.of))) + before * 4ul;
+  //@ each(function()
+  if (index == $target$) {
+    lathe_word(next).at = uint(nth);
+    next += 4ul;
+  }
+  //@ end)
+}
+//@ end
+//@ -- Of those of a listed step's terms that count for its points: how many there are before them, and how many.
+//@ local function count_listed(step)
+//@ local listed, target = step.of.listed, step.of.listed.target
+//@ local function ends_at(index) return element(listed.ends, { [target] = index }) end
+const $I$ last = min(i$target$ + $(target == step.of.along and V or 1)$u$, dim$(target - 1));
+const $I$ skipped = i$target$ > 0$u$ ? $(ends_at("i" .. target .. " - 1" .. u)) : 0$u$;
+const $I$ listed = $(ends_at("last - 1" .. u)) - skipped;
+//@ end
 //@ -- Takes terms from one on, each so many after the one before.
 //@ function terms(step, from, to, apart)
 //@ local pick, loops, along = S.gathers(step, "pick"), step.of.loops, step.of.along
@@ -264,8 +309,20 @@ if ($from$ < $to$ && uint64_t(index) < dim$(loops[1] - 1)) {
 //@ else
 //@ local function index(place) return by_terms(step) and place == along and "vector" or "i" .. place end
 $I$ nth = $from$;
+//@ local listed = step.of.listed
+//@ loops = S.loops_besides(step)
+//@ if listed then
+//@ count_listed(step)
+const $I$ end_listed = min($to$, listed * $(count(step, loops)));
+//@ to = "end_listed"
+//@ end
 if (nth < $to$) {
   //@ bring(step, step.terms, nil, stays(step, step.of.over))
+  //@ if listed then
+  const $I$ each_listed = $(count(step, loops));
+  $I$ entry = nth / each_listed;
+  nth %= each_listed;
+  //@ end
   //@ decode(step, loops, "nth", function(place, value) return ("%s %s = %s"):format(I, index(place), value) end)
   //@ local vectors = by_points(step)
   //@ local plain = vectors and "[e]" or ""
@@ -301,6 +358,12 @@ if (nth < $to$) {
     //@ clear()
     //@ end
     for ($I$ term = begin; term < end; term += $apart$) {
+      //@ if listed then
+      const $I$ nth_place = lathe_word($(address(listed.places, first_of(listed))) + uint64_t(skipped + entry) * 4ul).at;
+      //@ S.decode_listed(listed, "nth_place", function(place, text)
+      const $I$ i$place$ = $(own(text));
+      //@ end)
+      //@ end
       //@ if vectors or by_terms(step) then
       //@ each(step, vectors and "i" .. along or ("vector * %d%s"):format(V, u), by_terms(step)
       //@   or reads_there(step.terms), {
@@ -323,13 +386,13 @@ if (nth < $to$) {
       //@ bring(step, step.terms, nil, stays(step, step.of.over, true))
       //@ take(step, "mine", plain)
       //@ end
-      $(index(loops[#loops])) += $apart$;
-      //@ for i = #loops, 2, -1 do
-      //@ local inner, outer = loops[i], loops[i - 1]
+      $(#loops > 0 and index(loops[#loops]) or "entry") += $apart$;
+      //@ for i = #loops, listed and 1 or 2, -1 do
+      //@ local inner, outer = loops[i], i > 1 and index(loops[i - 1]) or "entry"
       if ($(index(inner)) >= $(extent(step, inner))) {
         const $I$ carried = $(index(inner)) / $(extent(step, inner));
         $(index(inner)) -= carried * $(extent(step, inner));
-        $(index(outer)) += carried;
+        $outer$ += carried;
       }
       //@ end
     }

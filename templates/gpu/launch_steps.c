@@ -157,6 +157,10 @@ static int $(defines "launches")(const lathe_schedule *self, const lathe_args *a
 static double $(defines "workspace")(const size_t *dim) {
   const size_t temporaries = $(#temporaries > 0 and table.concat(temporaries, " + ") or "0");
 
+  //@ for _, of in ipairs(shape.listed or {}) do
+  if ($(product(of)) > UINT32_MAX)
+    return HUGE_VAL; /* places are listed by 32 bits */
+  //@ end
   return $work.bytes$ + lathe_left_by_steps($name$_steps, dim) + (double)temporaries;
 }
 

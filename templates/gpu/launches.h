@@ -4,6 +4,8 @@
 #ifndef LAUNCHES_H
 #define LAUNCHES_H
 
+#include <math.h>
+
 #include "launch.h"
 #include "modes.h"
 

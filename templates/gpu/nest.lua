@@ -10,7 +10,8 @@
 --                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector, held }; those of
 --                 threads with vectors are for indexes of 32 bits, but the last, which is `large`; held: where in a
 --                 block's memory the elements begin that it holds, nil where it holds none
---   variants[i]   { steps, temporaries, number }: steps[i] is a launch, or { choices }, of which the first is taken
+--   variants[i]   { steps, temporaries, listed, number }: listed: the axes of each of those that are whole numbers,
+--                 which are of 32 bits; steps[i] is a launch, or { choices }, of which the first is taken
 --                 that the call's extents allow, { when, steps }
 
 local MOST_BLOCKS = 512 -- that share points
@@ -175,7 +176,7 @@ local function held(facts, record, group, steps, all)
     elsewhere[node[1].name or false] = true
   end
   for _, step in ipairs(steps) do
-    if picks(step) or step.over & group.axes ~= 0 then
+    if picks(step) or step.listed or step.over & group.axes ~= 0 then
       return {}, 0
     end
     for _, operand in ipairs(step.operands) do
@@ -382,12 +383,13 @@ return function(facts, work, machine)
     end
     table.move(apart, 1, #apart, #entries + 1, entries)
   end
-  local temporaries = {}
+  local temporaries, listed = {}, {}
   for i, operand in ipairs(record.temporaries) do
     temporaries[i] = operand.axes
+    listed[#listed + 1] = operand.integers and operand.axes or nil
   end
   for i in ipairs(facts.variants) do
-    made.variants[i] = { steps = entries, temporaries = temporaries, number = facts.bits // 8 }
+    made.variants[i] = { steps = entries, temporaries = temporaries, listed = listed, number = facts.bits // 8 }
   end
   return made
 end

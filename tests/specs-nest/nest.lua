@@ -111,6 +111,14 @@ end, { axes = { "o", "r" } })
 declare("gathered", { x = { "v", "d" }, ids = { "b", "t", index = "v" } }, { y = { "b", "t", "d" } },
   function(x, ids) return at(x, { v = ids }) + at(x * x, { v = ids * 2 - 1 }, 0.25) end, { backward = true })
 
+-- Gradients by indexes: along the vectors and across them, with axes that the index has and that it lacks, of two
+-- indexes at once, of one that several sums have; where many terms have one index, and most indexes no term.
+declare("looked_up", { x = { "v", "u", "d" }, i = { "a", "b", index = "v" }, j = { "b", index = "u" } }, { y = { "a", "b", "d" } },
+  function(x, i, j) return at(x, { v = i, u = j }) end, { backward = true })
+
+declare("along_rows", { x = { "b", "v" }, w = { "v" }, ids = { "b", "t", index = "v" } }, { y = { "b", "t" } },
+  function(x, w, ids) return at(x, { v = ids }) * at(w, { v = ids }) end, { backward = true })
+
 declare("one_hot", { x = { "b" }, ids = { "b", index = "v" } }, { y = { "b", "v" } },
   function(x, ids) return select(eq(position "v", ids), x, 0) end, { axes = { "v" } })
 

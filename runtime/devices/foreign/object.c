@@ -24,13 +24,15 @@ enum {
 #define SIX size_t, size_t, size_t, size_t, size_t, size_t
 typedef int few_fn(NUMBERS, SIX);
 typedef int some_fn(NUMBERS, SIX, SIX);
-typedef int many_fn(NUMBERS, SIX, SIX, SIX, SIX, SIX, size_t, size_t, size_t);
-_Static_assert(LATHE_MAX_SCALARS == 8 && WORDS == 33, "a call has places for all arguments");
+#define FIVE size_t, size_t, size_t, size_t, size_t
+typedef int many_fn(NUMBERS, SIX, SIX, SIX, SIX, SIX, SIX, FIVE);
+typedef size_t cost_fn(SIX, FIVE, FIVE);
+_Static_assert(LATHE_MAX_SCALARS == 8 && WORDS == 41, "a call has places for all arguments");
 
 static void *handle;
 static const lathe_op *op;
 static void (*function)(void);
-static size_t (*workspace)(size_t, size_t, size_t, size_t, size_t, size_t, size_t, size_t);
+static cost_fn *workspace;
 static int status, words;
 
 /* Its writable bytes, as they were after its first call. */
@@ -92,7 +94,8 @@ static size_t cost(const size_t *dim) {
   size_t d[LATHE_MAX_DIMS] = {0};
 
   memcpy(d, dim, (size_t)op->ndim * sizeof *dim);
-  return workspace(d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7]);
+  return workspace(d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8], d[9], d[10], d[11], d[12],
+                   d[13], d[14], d[15]);
 }
 
 static double cost_of(const size_t *dim) {
@@ -122,7 +125,8 @@ void object_run(const lathe_args *args) {
     returned = ((some_fn *)function)(GIVEN_NUMBERS, GIVEN_SIX(0), GIVEN_SIX(6));
   else
     returned = ((many_fn *)function)(GIVEN_NUMBERS, GIVEN_SIX(0), GIVEN_SIX(6), GIVEN_SIX(12),
-                                     GIVEN_SIX(18), GIVEN_SIX(24), w[30], w[31], w[32]);
+                                     GIVEN_SIX(18), GIVEN_SIX(24), GIVEN_SIX(30), w[36], w[37],
+                                     w[38], w[39], w[40]);
   if (returned && !status)
     status = returned;
 }
