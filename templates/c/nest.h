@@ -48,6 +48,23 @@ static inline lathe_box lathe_box_of(const lathe_args *args, unsigned axes, int 
   return box;
 }
 
+/* Narrows some lanes, from *low to before *high, to those at which first + slope * lane is a place along an axis. */
+static inline void lathe_narrow_lanes(int64_t first, int64_t slope, int64_t extent, int64_t *low,
+                                      int64_t *high) {
+  int64_t from = 0, to = first >= 0 && first < extent ? *high : 0;
+
+  if (slope > 0) {
+    from = first < 0 ? (slope - 1 - first) / slope : 0;
+    to = first < extent ? (extent - 1 - first) / slope + 1 : 0;
+  } else if (slope < 0) {
+    from = first >= extent ? (first - extent) / -slope + 1 : 0;
+    to = first >= 0 ? first / -slope + 1 : 0;
+  }
+  *high = to < *high ? to : *high;
+  *low = from > *low ? from : *low;
+  *low = *low < *high ? *low : *high;
+}
+
 /* A box in tiles: the one that is at hand, and how many points a whole one has along each axis. */
 typedef struct lathe_tiles {
   lathe_box all, box;

@@ -35,65 +35,94 @@ for (size_t lane = 0; lane < $lanes$; lane++)
 const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@ end
 //@ local function varies(step, node) return step.of.along and node.axes >> step.of.along - 1 & 1 ~= 0 end
-//@ -- How a place goes along a step's `along`: 0, where it stays, 1, where it goes along, or nil of others.
+//@ -- By how much a place grows with each point along a step's `along`: a number, nil where that is not the same.
 //@ local slope_of
 //@ function slope_of(step, place)
-//@   local a, b = place[1] and slope_of(step, place[1]), place[2] and slope_of(step, place[2])
 //@   if not varies(step, place) then
 //@     return 0
 //@   elseif place.op == "position" then
 //@     return 1
 //@   end
+//@   local a, b = slope_of(step, place[1]), place[2] and slope_of(step, place[2])
+//@   local by = place.op == "mul" and (place[1].op == "const" and place[1] or place[2].op == "const" and place[2])
+//@   if place.op == "neg" then
+//@     return a and -a
+//@   elseif by then
+//@     return a and b and math.tointeger((by == place[1] and b or a) * by.value)
+//@   end
 //@   return a and b and (place.op == "add" and a + b or place.op == "sub" and a - b) or nil
 //@ end
-//@ -- An input elsewhere as a vector: when it has all that it reads side by side, and its text; when nothing of it is
-//@ -- there, and what it is then; or nil where it never has.
+//@ -- An input elsewhere at a vector of points whose places go by equal steps: { place, slope, extent } of each, and of
+//@ -- a read the operand, whether its elements lie side by side, and the texts of these, as a vector, from a lane on and
+//@ -- at a lane. Nil where there is no such step.
 //@ local function vector_of(step, part, x, lanes)
-//@   local node, instead, holds, none = x.of, {}, {}, {}
+//@   local node, made, first, at_lane, slopes = x.of, { places = {} }, {}, {}, {}
 //@   if not node or node.op == "same" then
 //@     return nil
 //@   end
-//@   local words = S.words(function(place) return "(int64_t)i" .. place end,
-//@     function(name) return element(part, step, S.operand_of(name)) end)
-//@   local function inside(place, axis, slope)
-//@     local text, extent = k.place(place, words), "args->dim[" .. axis - 1 .. "]"
-//@     local last = slope == 1 and ("(%s + %s)"):format(text, lanes and "(int64_t)lanes - 1" or L - 1) or text
-//@     holds[#holds + 1] = ("(size_t)%s < %s"):format(text, extent)
-//@     holds[#holds + 1] = slope == 1 and ("(size_t)%s < %s"):format(last, extent) or nil
-//@     none[#none + 1] = ("%s < 0 || %s >= (int64_t)%s"):format(last, text, extent)
-//@     return "(size_t)" .. text
-//@   end
-//@   if node.op == "inside" then
-//@     local goes_along = slope_of(step, node[1]) == 1
-//@     if goes_along then
-//@       inside(node[1], S.places_of(node.k)[1], 1)
-//@     end
-//@     return goes_along and {
-//@       holds = table.concat(holds, " && "), vector = k:constant(1), none = none[1], otherwise = k:constant(0),
-//@     }
-//@   end
-//@   local operand = S.operand_of(node[1].name)
-//@   local last, slopes = operand.dim_index[#operand.dim_index], {}
-//@   for _, place in ipairs(operand.dim_index) do
-//@     slopes[place] = place == step.of.along and 1 or 0
+//@   local function words(more)
+//@     local function index(place) return "i" .. place .. (more and place == step.of.along and " + lane" or "") end
+//@     return S.words(function(place) return "(int64_t)(" .. index(place) .. ")" end,
+//@       function(name) return element(part, step, S.operand_of(name)) end)
 //@   end
 //@   for i, axis in ipairs(S.places_of(node.k)) do
-//@     slopes[axis] = slope_of(step, node[i + 1])
+//@     local place = node.op == "inside" and node[1] or node[i + 1]
+//@     slopes[axis] = slope_of(step, place)
 //@     if not slopes[axis] then
 //@       return nil
 //@     end
-//@     instead[axis] = inside(node[i + 1], axis, slopes[axis])
+//@     first[axis], at_lane[axis] = "(size_t)" .. k.place(place, words()), "(size_t)" .. k.place(place, words(true))
+//@     made.places[i] = { first = k.place(place, words()), slope = slopes[axis], extent = "args->dim[" .. axis - 1 .. "]" }
 //@   end
-//@   for _, place in ipairs(operand.dim_index) do
-//@     if slopes[place] ~= (place == last and 1 or 0) then
-//@       return nil
-//@     end
+//@   if node.op == "inside" then
+//@     return made
 //@   end
-//@   local at = S.at(operand.dim_index, step.of.along, nil, instead)
-//@   return {
-//@     holds = table.concat(holds, " && "), none = table.concat(none, " || "), otherwise = k:constant(0 / 0),
-//@     vector = part.k:access(operand, lanes and "load_part" or "load", operand.name, at, nil, lanes),
-//@   }
+//@   local operand = S.operand_of(node[1].name)
+//@   made.operand, made.is_unit = operand, true
+//@   for i, place in ipairs(operand.dim_index) do
+//@     local slope = slopes[place] or place == step.of.along and 1 or 0
+//@     made.is_unit = made.is_unit and slope == (i == #operand.dim_index and 1 or 0)
+//@   end
+//@   made.from = S.at(operand.dim_index, step.of.along, nil, first)
+//@   made.at_lane = element(part, step, operand, "lane", at_lane)
+//@   return made
+//@ end
+//@ -- Defines a variable as such a vector: the lanes from _lo to before _hi are there.
+//@ local function bring_vector(part, variable, found, lanes)
+//@ local all = lanes or L
+int64_t $variable$_lo = 0, $variable$_hi = (int64_t)$all$;
+//@ for _, place in ipairs(found.places) do
+lathe_narrow_lanes($place.first$, $place.slope$, (int64_t)$place.extent$, &$variable$_lo, &$variable$_hi);
+//@ end
+//@ local within = own:text("all_of", own:text("mask_part", "(size_t)" .. variable .. "_hi"),
+//@   own:text("negate", own:text("mask_part", "(size_t)" .. variable .. "_lo")))
+//@ if not found.operand then
+const $k.mask$ $variable$ = $within$;
+//@ return
+//@ end
+//@ local nothing = k:constant(0 / 0)
+//@ local function load(from, lanes) return part.k:access(found.operand, lanes and "load_part" or "load", found.operand.name, from, nil, lanes) end
+$k.vector$ $variable$ = $nothing$;
+//@ if found.is_unit then
+if ($variable$_hi - $variable$_lo == (int64_t)$all$) {
+  $variable$ = $(load(found.from, lanes));
+} else if ($variable$_lo < $variable$_hi) {
+  const size_t some = (size_t)($variable$_hi - $variable$_lo);
+  const $k.vector$ first = $(load("(" .. found.from .. " + (size_t)" .. variable .. "_lo)", "some"));
+  $k.number$ of[$(2 * L)];
+  $(own:text("store_own", "of", "0", nothing));
+  $(own:text("store_own", "of + " .. variable .. "_lo", "0", "first"));
+  $variable$ = $(own:text("select", "(" .. within .. ")", own:text("load_own", "of", "0"), nothing));
+}
+//@ else
+if ($variable$_lo < $variable$_hi) {
+  $k.number$ of[$L$];
+  $(own:text("store_own", "of", "0", nothing));
+  for (size_t lane = (size_t)$variable$_lo; lane < (size_t)$variable$_hi; lane++)
+    of[lane] = $found.at_lane$;
+  $variable$ = $(own:text("load_own", "of", "0"));
+}
+//@ end
 //@ end
 //@ -- What a part's point function reads, and its call. lanes: nil for a whole vector, "1" for one point in all lanes,
 //@ -- or how many of a vector there are. turned: by operand, the array whose row `nth` has the elements at such a
@@ -108,23 +137,15 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@ local is_mask = x.node.type == "m"
 //@ local numbers, number = variable .. (is_mask and "numbers" or ""), text_of(step, part, x, more)
 //@   .. (is_mask and " ? 1 : 0" or "")
-//@ local whole = more and varies(step, x.node) and vector_of(step, part, x, lanes)
-//@ if whole then
-$k.vector$ $numbers$;
-if ($whole.holds$) {
-  $numbers$ = $whole.vector$;
-} else if ($whole.none$) {
-  $numbers$ = $whole.otherwise$;
-} else {
-  //@ by_lane(numbers .. "one", lanes or L, number)
-  $numbers$ = $numbers$one;
-}
+//@ local found = more and varies(step, x.node) and vector_of(step, part, x, lanes)
+//@ if found then
+//@ bring_vector(part, variable, found, lanes)
 //@ elseif more and varies(step, x.node) then
 //@ by_lane(numbers, lanes or L, number)
 //@ else
 const $k.vector$ $numbers$ = $(own:text("splat", "(" .. k.number .. ")(" .. text_of(step, part, x) .. (is_mask and " ? 1 : 0" or "") .. ")"));
 //@ end
-//@ if is_mask then
+//@ if is_mask and not found then
 const $k.mask$ $variable$ = $(own:text("ne", numbers, k:constant(0)));
 //@ end
 //@ else
