@@ -157,9 +157,19 @@ local function nodes_of(values)
   end)
 end
 
+-- The largest extent along an axis in the sizes that the spec names, 1 where it names none.
+function maker:extent_of(index)
+  local most = 1
+  for _, size in ipairs((self.op.forward or self.op).keys.sizes or {}) do
+    local extent = type(size) == "table" and size[self.op.dims[index + 1]]
+    most = type(extent) == "number" and math.max(most, extent) or most
+  end
+  return most
+end
+
 -- The axis along which what is brought for a product is read side by side: that of the operand itself, or one whose
--- position moves the place there by steps of one, of the product's before others. Nil where there is none.
-function maker:side_by_side(node, product)
+-- position moves the place there by steps of one, the longest of these. Nil where there is none.
+function maker:side_by_side(node)
   local best, most, order_of = nil, 0, {}
   for _, operand in ipairs(self.op.operands) do
     order_of[operand.name] = operand.dim_index
@@ -168,9 +178,11 @@ function maker:side_by_side(node, product)
     local order = read.op == "read" and order_of[read[1].name] or {}
     if #order > most then
       best, most = nil, #order
-      for _, set in ipairs { node.axes & product.axes, node.axes & ~product.axes } do
-        for _, index in ipairs(axes.indexes(set)) do
-          best = best or move.slope(read, axes.at(order[#order]), 1 << index) == 1 and 1 << index or nil
+      local longest = 0
+      for _, index in ipairs(axes.indexes(node.axes)) do
+        local extent = move.slope(read, axes.at(order[#order]), 1 << index) == 1 and self:extent_of(index) or 0
+        if extent > longest then
+          best, longest = 1 << index, extent
         end
       end
     end
@@ -182,7 +194,7 @@ end
 -- The order of what is brought for a product: the axes that this sums over lie together, and the others, as they do in
 -- the op's operands, and that last along which it is read side by side.
 function maker:order_brought(node, product)
-  local last = self:side_by_side(node, product)
+  local last = self:side_by_side(node)
   local sets = { node.axes & product.axes, node.axes & ~product.axes }
   if last and last & product.axes ~= 0 then
     sets[1], sets[2] = sets[2], sets[1]

@@ -58,6 +58,16 @@ local function refuse(what)
   error("at: " .. what, 0)
 end
 
+-- An operand, a scan or a sum at places, by axes as sets of one.
+local function read(leaf, places)
+  local args, named = { leaf }, 0
+  for _, index in ipairs(axes.indexes(leaf.axes)) do
+    local place = places[1 << index]
+    args[#args + 1], named = place, named | (place and 1 << index or 0)
+  end
+  return expr.make("read", args, named)
+end
+
 -- A node at other places: by axes, as sets of one, the places along these.
 local function moved(root, places, set, varies)
   local memo = {}
@@ -69,25 +79,15 @@ local function moved(root, places, set, varies)
     end
     return args
   end
-  -- An operand or a scan, and its places so far, by axes.
-  local function read(leaf, known)
-    local args, named = { leaf }, 0
-    for _, index in ipairs(axes.indexes(leaf.axes)) do
-      local axis = 1 << index
-      local place = known[axis] or places[axis]
-      args[#args + 1], named = place, named | (place and axis or 0)
-    end
-    return expr.make("read", args, named)
-  end
   local rules = {
     position = function(node) return places[node.k] end,
-    input = function(node) return read(node, {}) end,
+    input = function(node) return read(node, places) end,
     read = function(node)
       local known = {}
       for i, index in ipairs(axes.indexes(node.k)) do
         known[1 << index] = walk(node[i + 1])
       end
-      return read(node[1], known)
+      return read(node[1], setmetatable(known, { __index = places }))
     end,
     whole = function(node)
       refuse(string.format("the index '%s' is read at the point alone, not elsewhere", node[1].name))
@@ -245,7 +245,7 @@ local function solve(mask, axis)
         return place, { expr.inside(place, axis) }
       end
       local nth = expr.make("floor", { place / steps })
-      return nth, { expr.inside(nth, axis), expr.same(nth * steps, place) }
+      return nth, { expr.inside(nth, axis), expr.same(nth * steps, place) }, true
     end
   end
 end
@@ -260,6 +260,10 @@ local function moves(root, set, varies)
   return can
 end
 
+local function sum_of(node, over)
+  return over ~= 0 and expr.sum(node, over) or node
+end
+
 -- A sum of products under a mask of one of the factors: that factor is 0 where the mask does not hold.
 local function sum_of_masked(value, masks, over)
   local set = 0
@@ -272,28 +276,29 @@ local function sum_of_masked(value, masks, over)
       return expr.sum(masked(term[i], masks) * term[3 - i], over | value.k)
     end
   end
-  return over ~= 0 and expr.sum(masked(value, masks), over) or masked(value, masks)
+  return sum_of(masked(value, masks), over)
 end
 
 -- A sum over axes, along some of which its terms are 0 but where a place is another one, as that of what is at these
--- places. first: the axes that are tried before others.
+-- places. Where most of the places are none of those, a product is read there; else its factors are. first: the axes
+-- that are tried before others.
 function move.solved(node, first)
-  local masks, over, found = {}, node.k, nil
+  local masks, over, found, is_seldom, places, set = {}, node.k, nil, false, {}, 0
   local value = unmasked(node[1], masks)
   masks = without_inside(masks)
   local function step()
-    for _, set in ipairs { over & first, over & ~first } do
-      for _, index in ipairs(axes.indexes(set)) do
+    for _, some in ipairs { over & first, over & ~first } do
+      for _, index in ipairs(axes.indexes(some)) do
         local axis = 1 << index
         for i, mask in ipairs(masks) do
-          local place, holds = solve(mask, axis)
-          local root = place and masked(value, masks)
-          if place and moves(root, axis, place.axes) then
+          local place, holds, by_steps = solve(mask, axis)
+          if place and moves(masked(value, masks), set | axis, place.axes) then
             local list = holds
             for j, other in ipairs(masks) do
               list[#list + 1] = j ~= i and moved(other, { [axis] = place }, axis, place.axes) or nil
             end
-            value, masks, over = moved(value, { [axis] = place }, axis, place.axes), list, over & ~axis
+            masks, over, is_seldom = list, over & ~axis, is_seldom or by_steps
+            places[axis], set = place, set | axis
             return true
           end
         end
@@ -303,7 +308,16 @@ function move.solved(node, first)
   while step() do
     found = true
   end
-  return found and sum_of_masked(value, masks, over) or nil
+  if not found then
+    return nil
+  elseif is_seldom and value.op == "sum" and value[1].op == "mul" then
+    return sum_of(masked(read(value, places), masks), over)
+  end
+  local varies = 0
+  for _, place in pairs(places) do
+    varies = varies | place.axes
+  end
+  return sum_of_masked(moved(value, places, set, varies), masks, over)
 end
 
 -- What an operand gets of a derivative by a read of it: a sum over the points, wherever these read it. That along an
