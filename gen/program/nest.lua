@@ -318,7 +318,7 @@ local function lay_out(op, record, step)
   step.loops = with_last(step.over, not finds_index(step) and step.along)
   for _, value in ipairs(step.values) do
     local operand = value.operand
-    if operand.temporary then
+    if operand.temporary and not operand.ordered then
       lie_in(operand, with_last(step.stored, step.along))
     end
   end

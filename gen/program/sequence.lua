@@ -191,12 +191,10 @@ function maker:side_by_side(node)
   return best
 end
 
--- The order of what is brought for a product: the axes that this sums over lie together, and the others, as they do in
--- the op's operands, and that last along which it is read side by side.
-function maker:order_brought(node, product)
-  local last = self:side_by_side(node)
-  local sets = { node.axes & product.axes, node.axes & ~product.axes }
-  if last and last & product.axes ~= 0 then
+-- An order of axes, of which the first lie together, and the others, as they do in the op's operands; one of them last.
+function maker:order_of(set, first, last)
+  local sets = { set & first, set & ~first }
+  if last and last & first ~= 0 then
     sets[1], sets[2] = sets[2], sets[1]
   end
   local list = {}
@@ -209,14 +207,37 @@ function maker:order_brought(node, product)
   return list
 end
 
+-- The axis along which a product is read side by side for some value: the innermost of that, or one whose places vary
+-- over it. Nil where there is none.
+local function read_along(read, value)
+  local order = value.operand.dim_index
+  local inner = #order > 0 and axes.at(order[#order]) or 0
+  local found = read[1].axes & ~read.k & inner ~= 0 and inner or nil
+  for i, index in ipairs(axes.indexes(read.k)) do
+    found = read[i + 1].axes & inner ~= 0 and 1 << index or found
+  end
+  return found
+end
+
+-- The order of a cut, and whether it is to be that. What is brought for a product has the axes together that this sums
+-- over.
+function maker:order_cut(node)
+  local product, reader = self.brought_for[node], self.read_by[node]
+  if product then
+    return self:order_of(node.axes, product.axes, self:side_by_side(node)), true
+  elseif reader then
+    return self:order_of(node.axes, reader.read.k | ~reader.read.axes, read_along(reader.read, reader.value)), true
+  end
+  return steps.places_of(node.axes, steps.order_in(self.op.operands, node.axes)), false
+end
+
 -- The temporary of a cut: its operand, and its leaf.
 function maker:temporary(node)
   if not self.kept[node] then
-    local product = self.brought_for[node]
-    local order = product and self:order_brought(node, product)
-      or steps.places_of(node.axes, steps.order_in(self.op.operands, node.axes))
+    local order, ordered = self:order_cut(node)
     local operand = {
       name = self.fresh(), axes = node.axes, temporary = true, output = true, called = false, dim_index = order,
+      ordered = ordered,
       dims = text.map(order, function(place) return self.op.dims[place] end),
     }
     self.kept[node] = { operand = operand, leaf = expr.leaf("input", operand.name, "r", node.axes) }
@@ -429,8 +450,13 @@ function sequence.make(op, values)
   expr.enter(values[1].node.graph)
   local self = setmetatable({
     op = op, runs = {}, temporaries = {}, kept = {}, is_computed = {}, brought_for = {},
-    fresh = steps.namer(op, "cut"),
+    read_by = {}, fresh = steps.namer(op, "cut"),
   }, maker)
+  for _, value in ipairs(values) do
+    expr.visit({ value.node }, function(node)
+      self.read_by[node.op == "read" and node[1] or false] = { read = node, value = value }
+    end)
+  end
   self:split(values)
   local is_nest = #self.runs == 1 and self.runs[1].template == "nest"
   if is_nest or launches_of(self.runs) > capacity.launches then

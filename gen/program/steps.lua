@@ -312,7 +312,7 @@ end
 -- The order of a result's axes, as in its first output, or in the operands that it is made from.
 local function order_of(step)
   for _, value in ipairs(step.values) do
-    if not value.operand.temporary then
+    if not value.operand.temporary or value.operand.ordered then
       return value.operand.dim_index
     end
   end
