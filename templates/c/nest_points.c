@@ -52,7 +52,17 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@   end
 //@   return a and b and (place.op == "add" and a + b or place.op == "sub" and a - b) or nil
 //@ end
-//@ -- An input elsewhere at a vector of points whose places go by equal steps: { place, slope, extent } of each, and of
+//@ -- Of the floor of a quotient by a whole number what is divided, and by what; of another place itself, and 1.
+//@ local function divided(place)
+//@   local quotient = place.op == "floor" and place[1]
+//@   if not quotient then
+//@     return place, 1
+//@   end
+//@   local a, b = quotient[1], quotient[2]
+//@   a, b = a.op == "const" and b or a, a.op == "const" and a or b
+//@   return a, math.tointeger(quotient.op == "div" and b.value or 1 / b.value)
+//@ end
+//@ -- An input elsewhere at a vector of points whose places go by equal steps, or are floors of what does: { place, slope, extent } of each, and of
 //@ -- a read the operand, whether its elements lie side by side, and the texts of these, as a vector, from a lane on and
 //@ -- at a lane. Nil where there is no such step.
 //@ local function vector_of(step, part, x, lanes)
@@ -67,12 +77,16 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@   end
 //@   for i, axis in ipairs(S.places_of(node.k)) do
 //@     local place = node.op == "inside" and node[1] or node[i + 1]
-//@     slopes[axis] = slope_of(step, place)
-//@     if not slopes[axis] then
+//@     local whole, by = divided(place)
+//@     local slope = slope_of(step, whole)
+//@     if not slope then
 //@       return nil
 //@     end
+//@     slopes[axis] = by > 1 and slope ~= 0 and "floor" or slope
 //@     first[axis], at_lane[axis] = "(size_t)" .. k.place(place, words()), "(size_t)" .. k.place(place, words(true))
-//@     made.places[i] = { first = k.place(place, words()), slope = slopes[axis], extent = "args->dim[" .. axis - 1 .. "]" }
+//@     made.places[i] = {
+//@       first = k.place(whole, words()), slope = slope, extent = ("args->dim[%d] * %d"):format(axis - 1, by),
+//@     }
 //@   end
 //@   if node.op == "inside" then
 //@     return made
@@ -92,7 +106,7 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@ local all = lanes or L
 int64_t $variable$_lo = 0, $variable$_hi = (int64_t)$all$;
 //@ for _, place in ipairs(found.places) do
-lathe_narrow_lanes($place.first$, $place.slope$, (int64_t)$place.extent$, &$variable$_lo, &$variable$_hi);
+lathe_narrow_lanes($place.first$, $place.slope$, (int64_t)($place.extent$), &$variable$_lo, &$variable$_hi);
 //@ end
 //@ local within = own:text("all_of", own:text("mask_part", "(size_t)" .. variable .. "_hi"),
 //@   own:text("negate", own:text("mask_part", "(size_t)" .. variable .. "_lo")))
