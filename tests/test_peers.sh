@@ -182,6 +182,21 @@ LATHE_PYTHON=$tmp/idle bench --op add,exp --size 100 --peers numpy --json rows.j
 fails 'was never written'
 says 'PEER add_f32__numpy: '
 
+# What is a view of an operand costs a library nothing, and is no result.
+is_copied() {
+  "$LATHE_PYTHON" - "$LATHE_SRC/runtime/devices/peer" <<'EOS'
+import sys
+import numpy
+for name in "calls", "with_numpy":
+    exec(open(f"{sys.argv[1]}/{name}.py").read())
+class Work:
+    expression, inputs, outputs = "x.T", {"x": numpy.ones((2, 3))}, {"y": numpy.ones((3, 2))}
+result = Numpy().prepare(Work).one()
+sys.exit(not (result.flags.owndata and result.flags.c_contiguous))
+EOS
+}
+is 'copies what is a view' is_copied
+
 # NumPy itself with wrong results, in the way of the real script: what PART says in the place of `part`.
 as_python wrong <<EOS
 #!/bin/sh

@@ -65,7 +65,7 @@ library "conv2d_last" {
 
 library "conv2d_groups" {
   "convolutions of groups of channels", windows() .. "np.einsum('ngcoqrs,gkcrs->ngkoq', t, f)", ulp = 16,
-  torch = "F.conv2d(x.flatten(1, 2), f.flatten(0, 1), padding=1, groups=f.shape[0]).view(shape)",
+  torch = "F.conv2d(x.flatten(1, 2), f.flatten(0, 1), padding=1, groups=f.shape[0]).unflatten(1, f.shape[:2])",
   inputs = { x = { "n", "g", "c", "h", "w" }, f = { "g", "k", "c", "r", "s" } },
   outputs = { y = { "n", "g", "k", "o", "q" } }, axes = { "o", "q" }, sizes = { size("2x4x16x28x28", { g = 4 }) },
   compute = function(x, f) return sum(images(x) * f, "c", "r", "s") end,

@@ -48,6 +48,11 @@ def call_of(name, operands):
     return ast.parse(f"{name}({', '.join(operands)})").body[0].value
 
 
+def whole(value):
+    """The expression as elements of its own: what only views an operand is no result that a kernel can be compared with."""
+    return ast.Call(ast.Name("_whole", ast.Load()), [value], [])
+
+
 class Loop:
     """Calls on a processor, one after the other."""
 
