@@ -163,9 +163,11 @@ function types.compute(dtype)
   return types[dtype].compute or dtype
 end
 
--- The type of a temporary: that which is computed in, but for factors of products where those are narrow.
+-- The type of a temporary: that which is computed in, but the op's where that has it as well. narrows: "exact" where
+-- that goes for what operands have, "factors" where it goes for factors of products too, which are rounded; nil of none.
 function types.of_temporary(operand, dtype, narrows)
-  return narrows and operand.is_factor and dtype or types.compute(dtype)
+  local is_narrow = narrows and operand.is_exact or narrows == "factors" and operand.is_factor
+  return is_narrow and dtype or types.compute(dtype)
 end
 
 -- The types as one language has them, by name, for a lowering: its words, with what all languages ask for. bits: of a

@@ -5,7 +5,8 @@
 --   record.runs[i]       { template, programs }: "contract", of `steps` (steps.lua); "stream" (stream.lua); or "nest"
 --                        (nest.lua): from the operands and the temporaries of earlier runs
 --   record.temporaries   those of all runs, which each run's record has. is_factor: of one that is a factor of products
---                        as it is, and read by nothing else
+--                        as it is, and read by nothing else; is_exact: of such a one that a nest brings together, of
+--                        what operands have
 --   record.operands      the op's, then the temporaries
 --   record.products      those whose factors variants may round to the op's type, as its values have them: of streams
 --                        (stream.lua), and of temporaries that are factors
@@ -364,9 +365,17 @@ function maker:split(values)
   end
 end
 
+-- Whether a node is made of nothing but elements of operands of the op's type, and of zeros.
+local function is_of_elements(node)
+  if node.op == "select" then
+    return is_of_elements(node[2]) and is_of_elements(node[3])
+  end
+  return node.op == "read" and node[1].op == "input" or node.op == "input" or node.op == "const" and node.value == 0
+end
+
 -- Marks the cuts that are factors of products, and read by nothing else. Nests keep what they compute as it is.
 function maker:mark_factors()
-  local is_factor, is_other = {}, {}
+  local is_factor, is_other, is_made = {}, {}, {}
   local function note(node, is_whole)
     expr.visit({ node }, function(n)
       local list = rawequal(n, node) and is_whole and is_factor or is_other
@@ -376,8 +385,10 @@ function maker:mark_factors()
   for _, run in ipairs(self.runs) do
     for _, step in ipairs(run.record.steps) do
       if run.template == "nest" then
+        local stored = text.map(step.values, function(value) return value.operand.name end)
         for _, operand in ipairs(step.operands) do
-          is_other[operand.name] = true
+          local list = text.contains(stored, operand.name) and is_made or is_other
+          list[operand.name] = true
         end
       else
         note(step.a, true)
@@ -393,9 +404,11 @@ function maker:mark_factors()
       end
     end
   end
-  for _, kept in pairs(self.kept) do
+  for node, kept in pairs(self.kept) do
     local name = kept.operand.name
-    kept.operand.is_factor = is_factor[name] and not is_other[name]
+    local is_only = is_factor[name] and not is_other[name] or false
+    kept.operand.is_factor = is_only and not is_made[name]
+    kept.operand.is_exact = is_only and is_made[name] and is_of_elements(node) or false
   end
 end
 

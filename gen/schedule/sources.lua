@@ -51,7 +51,7 @@ end
 -- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, template,
 -- needs, variants, image, nth }, nth of a file's images; one for each precision, enabled backend and implementation,
 -- or for a variant whose parameters need an extension where a backend has these apart; and of products one that
--- `narrows` what is only a product's factor to the op's type. A sequence has its part, with `runs`, and one for each
+-- `narrows` what is only a product's factor to the op's type (types.of_temporary). A sequence has its part, with `runs`, and one for each
 -- of these, with `run`, its number, and variants { name, ... } like the sequence's. An op that is left out has no
 -- files.
 function sources.of(op)
@@ -99,7 +99,8 @@ function sources.of(op)
       if not parts[stem] then
         parts[stem] = {
           stem = stem, dtype = variant.dtype, backend = backend, template = variant.template, needs = variant.needs,
-          implementation = variant.implementation, steps = variant.steps, narrows = narrows or nil, variants = {},
+          implementation = variant.implementation, steps = variant.steps, variants = {},
+          narrows = narrows and "factors" or backend.keeps_exact and "exact" or nil,
         }
         add_part(parts[stem], op.name .. "/" .. op.name .. of)
       end

@@ -103,7 +103,7 @@
 //@   return { reductions = list }
 //@ end
 //@ function type_of_temporary(operand)
-//@   return operand.integers and "uint32_t" or k.number
+//@   return operand.integers and "uint32_t" or k:element_type(operand)
 //@ end
 //@ -- The places of a list's loops from the number that each has in it; declare(place, text).
 //@ function decode_listed(list, number, declare)

@@ -59,7 +59,7 @@ return {
   schedule = use "schedule.lua",
   defaults = use "defaults.lua",
   backends = {
-    { name = "cuda", features = { "SM80" } },
+    { name = "cuda", features = { "SM80" }, keeps_exact = true },
   },
   -- What not all architectures have; configure says what those of --cuda-arch lack. A variant that needs it is a row
   -- with the reason.

@@ -97,7 +97,8 @@ local function side(facts, record, step, node, across)
     end
   end
   local is_kept = operands[1] and operands[1].temporary
-  made.plain = node.op == "input" and (not is_kept or facts.part.narrows) and facts.bits == 32
+  local is_narrow = is_kept and facts.element_of(operands[1]).bytes * 8 < facts.bits
+  made.plain = node.op == "input" and (not is_kept or is_narrow) and facts.bits == 32
     and facts.element_of(operands[1]).name == facts.part.dtype and made.count == facts.width
   if made.plain then
     local list = is_kept and record.temporaries or record.operands
