@@ -22,6 +22,9 @@ is 'finds the gradient of a stream between products' shows heads_backward \
   'stream of heads_backward_f32__scalar_sequence_run2, heads_backward_f16__scalar_sequence_run2'
 is 'finds the product that a nest needs' shows softened 'cut4 = b + step1 nest of'
 is 'computes once what several products need' shows settled_backward 'a = cut1 b = x dw = step1'
+is 'brings together what a product has elsewhere' shows windowed 'a = cut1 b = f y = step1'
+is 'reads a product where a step led' shows windowed_backward 'a = dy b = f cut2 = step1'
+is 'brings rows of a table together' shows looked_up 'a = cut1 b = w y = step1'
 refused() { # an op that is no sequence has none
   cat >"$tmp/tree/specs/plain.lua" <<'EOF'
 op "plain" {
@@ -62,24 +65,28 @@ is 'builds kernels' ninja out/bench
 
 # Parts of tiles, of vectors, of blocks of keys and of columns; one of everything.
 heads=b=2xs=9xt=20xm=12xh=3xd=8xe=6xn=10
-sizes=$heads,m=9xn=20xk=12
-large=b=1xs=70xt=90xm=33xh=2xd=24xe=40xn=17,m=70xn=300xk=45
+windows=b=2xh=8xw=9xc=12xr=3xs=2xk=10xo=4xq=5
+sizes=$heads,m=9xn=20xk=12,$windows,v=7xm=20xn=9xk=12
+large=b=1xs=70xt=90xm=33xh=2xd=24xe=40xn=17,m=70xn=300xk=45,b=1xh=40xw=37xc=33xr=3xs=5xk=20xo=20xq=18
 shared=b=1xs=300xt=500xm=64xh=2xd=24xe=40xn=17,m=1200xn=300xk=45
-ones=b=1xs=1xt=1xm=1xh=1xd=1xe=1xn=1,m=1xn=1xk=1
+ones=b=1xs=1xt=1xm=1xh=1xd=1xe=1xn=1,m=1xn=1xk=1,b=1xh=1xw=1xc=1xr=1xs=1xk=1xo=1xq=1
 sequences() { out/bench --dtype all --check-only --no-probe --variant '*sequence*' "$@"; }
 is 'is right in C' sequences --backend cpu --size "$sizes,$large,$ones"
-is 'is right in C by several threads' sequences --backend cpu --threads 3 --op heads,softened,settled --size "$shared"
+is 'is right in C by several threads' sequences --backend cpu --threads 3 --op heads,softened,settled,windowed \
+  --size "$shared,$large"
 is 'is right in C of special values' sequences --backend cpu --special nan,inf,zero,denormal --size "$sizes"
 is 'is right in C of all that is tried' out/bench --dtype all --check-only --backend cpu --op settled,softened \
   --size m=9xn=20xk=12
 if [ $cuda = --enable-cuda ]; then
   by_cuda() { emulated --no-probe --variant '*sequence*' "$@"; }
   is 'is right by CUDA' by_cuda --size "$sizes,$ones"
-  is 'is right by CUDA of larger ones' by_cuda --op heads,softened,settled --size "$large"
+  is 'is right by CUDA of larger ones' by_cuda --op heads,softened,settled,windowed,windowed_backward \
+    --size "$large"
 fi
 if [ $vulkan = --enable-vulkan ]; then
   by_vulkan() { sequences --backend vulkan --timeout 300 "$@"; }
-  is 'is right by Vulkan' by_vulkan --op heads,softened,settled --size "$sizes,$large"
+  is 'is right by Vulkan' by_vulkan --op heads,softened,settled,windowed,windowed_backward,looked_up \
+    --size "$sizes,$large"
   is 'is right by Vulkan of more arguments than push constants have room for' by_vulkan --dtype f32 \
     --op heads_backward --size "$heads"
 fi

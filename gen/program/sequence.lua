@@ -221,13 +221,17 @@ local function read_along(read, value)
 end
 
 -- The order of a cut, and whether it is to be that. What is brought for a product has the axes together that this sums
--- over.
+-- over; a product that is read elsewhere those of each factor.
 function maker:order_cut(node)
   local product, reader = self.brought_for[node], self.read_by[node]
   if product then
     return self:order_of(node.axes, product.axes, self:side_by_side(node)), true
   elseif reader then
-    return self:order_of(node.axes, reader.read.k | ~reader.read.axes, read_along(reader.read, reader.value)), true
+    local factor = 0
+    for _, part in ipairs(factors_of(node[1], {}, false)) do
+      factor = part.axes & reader.read.k ~= 0 and part.axes or factor
+    end
+    return self:order_of(node.axes, factor, read_along(reader.read, reader.value)), true
   end
   return steps.places_of(node.axes, steps.order_in(self.op.operands, node.axes)), false
 end

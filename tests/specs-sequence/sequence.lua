@@ -51,3 +51,29 @@ op "settled" {
   ulp = ulp,
   backward = {},
 }
+
+op "windowed" {
+  doc = "A convolution by strides of 2: a product of what a nest brings together",
+  inputs = { x = { "b", "h", "w", "c" }, f = { "r", "s", "c", "k" } },
+  outputs = { y = { "b", "o", "q", "k" } },
+  axes = { "o", "q" },
+  compute = function(x, f)
+    local place = { h = position "o" * 2 + position "r" - 1, w = position "q" * 2 + position "s" - 1 }
+    return sum(at(x, place, 0) * f, "r", "s", "c")
+  end,
+  sizes = { { "S", b = 2, h = 8, w = 9, c = 12, r = 3, s = 2, k = 10, o = 4, q = 5 } },
+  dtypes = { "f32", "f16" },
+  ulp = ulp,
+  backward = {},
+}
+
+op "looked_up" {
+  doc = "Rows of a table that indexes name, by a matrix",
+  inputs = { t = { "v", "k" }, i = { "m", index = "v" }, w = { "n", "k" } },
+  outputs = { y = { "m", "n" } },
+  compute = function(t, i, w) return sum(at(t, { v = i }) * w, "k") end,
+  sizes = { { "S", v = 7, m = 20, n = 9, k = 12 } },
+  dtypes = { "f32" },
+  ulp = ulp,
+  backward = {},
+}
