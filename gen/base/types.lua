@@ -164,7 +164,7 @@ function types.compute(dtype)
 end
 
 -- The type of a temporary: that which is computed in, but the op's where that has it as well. narrows: "exact" where
--- that goes for what operands have, "factors" where it goes for factors of products too, which are rounded; nil of none.
+-- that goes for what operands have, "factors" where it goes for factors of products too, which are rounded; or nil.
 function types.of_temporary(operand, dtype, narrows)
   local is_narrow = narrows and operand.is_exact or narrows == "factors" and operand.is_factor
   return is_narrow and dtype or types.compute(dtype)

@@ -67,7 +67,7 @@ end
 local maker = {}
 maker.__index = maker
 
--- Where a mask holds at points of a set: at one place along an axis at most, { axis, index }, where an index over some
+-- Where a mask holds at points of a set, at one place along an axis at most: { axis, index }, where an index over some
 -- of the axes `over` says which. Nil where that is not known.
 local function hit_of(mask, set, over)
   if mask.op == "all_of" then
@@ -75,7 +75,8 @@ local function hit_of(mask, set, over)
   end
   for i = 1, mask.op == "same" and 2 or 0 do
     local place, index = mask[i], mask[3 - i]
-    if place.op == "position" and place.k & set ~= 0 and index.axes & place.k == 0 and index.axes & over ~= 0 then
+    local is_point = place.op == "position" and place.k & set ~= 0
+    if is_point and index.axes & place.k == 0 and index.axes & over ~= 0 then
       return { axis = place.k, index = index }
     end
   end

@@ -82,7 +82,8 @@ library "conv2d_depthwise" {
 library "conv3d" {
   "a convolution of volumes",
   "t = np.pad(x, [(0, 0)] * 2 + [(1, 1)] * 3); "
-    .. "t = np.lib.stride_tricks.sliding_window_view(t, f.shape[2:], (2, 3, 4)); np.einsum('ncopqrst,kcrst->nkopq', t, f)",
+    .. "t = np.lib.stride_tricks.sliding_window_view(t, f.shape[2:], (2, 3, 4)); "
+    .. "np.einsum('ncopqrst,kcrst->nkopq', t, f)",
   torch = "F.conv3d(x, f, padding=1)", ulp = 16,
   inputs = { x = { "n", "c", "h", "w", "d" }, f = { "k", "c", "r", "s", "t" } },
   outputs = { y = { "n", "k", "o", "q", "p" } }, axes = { "o", "q", "p" },
@@ -96,8 +97,8 @@ library "conv3d" {
 -- An image's element is where a window by strides of 2 begins: of every other place there is none.
 library "conv_transpose2d" {
   "what a convolution of images by strides of 2 is the transpose of",
-  "t = np.zeros((*x.shape[:2], 2 * x.shape[2] - 1, 2 * x.shape[3] - 1)); t[:, :, ::2, ::2] = x; f = f[:, :, ::-1, ::-1]; "
-    .. "t = np.pad(t, ((0, 0), (0, 0), (1, 1), (1, 1))); "
+  "t = np.zeros((*x.shape[:2], 2 * x.shape[2] - 1, 2 * x.shape[3] - 1)); t[:, :, ::2, ::2] = x; "
+    .. "f = f[:, :, ::-1, ::-1]; t = np.pad(t, ((0, 0), (0, 0), (1, 1), (1, 1))); "
     .. "t = np.lib.stride_tricks.sliding_window_view(t, f.shape[2:], (2, 3)); np.einsum('ncoqrs,ckrs->nkoq', t, f)",
   torch = "F.conv_transpose2d(x, f, padding=1, stride=2)", ulp = 16,
   inputs = { x = { "n", "c", "h", "w" }, f = { "c", "k", "r", "s" } }, outputs = { y = { "n", "k", "o", "q" } },

@@ -16,7 +16,7 @@
 //@ local L, own, TERMS, SCANNED = k.lanes, k.own, 64, 16
 //@ local MOST_INDEXES = 1 << 23 -- whole numbers up to which f32 has all
 //@ local LEAST_SHARED = 16 -- units of points with which parts of a call do not wait for each other between steps
-//@ local P, T = use "nest_points.c", use "nest_turn.c"
+//@ local P, T, Lists = use "nest_points.c", use "nest_turn.c", use "nest_lists.c"
 //@ local element, call, store_values = P.element, P.call, P.store_values
 //@ local open, close, is_by_points, is_scalar, finds_many = P.open, P.close, P.is_by_points, P.is_scalar, P.finds_many
 //@ -- What is gathered, as nothing: r_acc, what the last terms come to; of sums r_total and r_lost besides. Of indexes
@@ -235,80 +235,6 @@ for (size_t nth = 0; nth < args->dim[$(axis - 1)]; nth++) {
   //@ end
 }
 //@ end
-//@ -- The loops over a step's terms, or over those alone that count for some points, `width` from `first` on along
-//@ -- their axis.
-//@ local function open_terms(step, first, width)
-//@ local listed = step.of.listed
-//@ if not listed then
-//@ return open(step.of.loops)
-//@ end
-//@ local target = listed.target
-//@ if target ~= step.of.along then
-//@ first, width = "i" .. target, "1"
-//@ end
-{
-  const $(S.type_of_temporary(listed.ends)) *const ends = $listed.ends.name$ + $(S.at(listed.ends.dim_index, nil, nil, { [target] = "0" }));
-  const size_t end = ends[$first$ + $width$ - 1];
-  for (size_t nth = $first$ > 0 ? ends[$first$ - 1] : 0; nth < end; nth++) {
-    //@ local instead = {}
-    //@ for i, place in ipairs(listed.loops) do
-    //@ instead[place] = i == #listed.loops and "nth" or "0"
-    //@ end
-    const size_t listed = $listed.places.name$[$(S.at(listed.places.dim_index, nil, nil, instead))];
-    //@ S.decode_listed(listed, "listed", function(place, text)
-    const size_t i$place$ = $text$;
-    //@ end)
-    //@ open(S.loops_besides(step))
-//@ end
-//@ local function close_terms(step)
-//@ if not step.of.listed then
-//@ return close(step.of.loops)
-//@ end
-    //@ close(S.loops_besides(step))
-  }
-}
-//@ end
-//@ -- Lists by each target the places among some loops where an index is that: counts them, says where those of each
-//@ -- begin, and puts them there, after which that is where they end.
-//@ local function list_places(step)
-//@ local target, type = step.of.target, S.type_of_temporary(step.of.ends)
-//@ local words = S.words(function(place) return "(int64_t)i" .. place end, function(name)
-//@   return element(step.values, step, S.operand_of(name))
-//@ end)
-//@ local around, first, instead = {}, {}, { [target] = "0" }
-//@ for _, place in ipairs(step.of.keep) do
-//@ around[#around + 1] = place ~= target and place or nil
-//@ end
-//@ for _, place in ipairs(step.of.loops) do
-//@ instead[place] = "0"
-//@ end
-//@ open(around, nil, true)
-$type$ *const ends = $step.of.ends.name$ + $(S.at(step.of.ends.dim_index, nil, nil, instead));
-$type$ *const places = $step.of.places.name$ + $(S.at(step.of.places.dim_index, nil, nil, instead));
-for (size_t i$target$ = 0; i$target$ < args->dim[$(target - 1)]; i$target$++)
-  ends[i$target$] = 0;
-//@ local function each(body)
-//@ open(step.of.loops)
-const size_t index = (size_t)$(k.place(step.of.index, words));
-if (index < args->dim[$(target - 1)]) {
-  //@ body()
-}
-//@ close(step.of.loops)
-//@ end
-//@ each(function()
-ends[index]++;
-//@ end)
-$type$ before = 0;
-for (size_t i$target$ = 0; i$target$ < args->dim[$(target - 1)]; i$target$++) {
-  const $type$ some = ends[i$target$];
-  ends[i$target$] = before;
-  before += some;
-}
-//@ each(function()
-places[ends[index]++] = ($type$)($(S.at(step.of.loops)));
-//@ end)
-//@ close(around)
-//@ end
 //@ -- Vectors of points, `many` of them: lanes as call() has them.
 //@ local function points(step, many, lanes)
 //@ local along, suffixes = step.of.along, {}
@@ -343,7 +269,7 @@ places[ends[index]++] = ($type$)($(S.at(step.of.loops)));
   }
 }
 //@ elseif step.of.over ~= 0 then
-//@ open_terms(step, many > 1 and "first" or along and "i" .. along, lanes == "1" and "1" or lanes or many * L)
+//@ Lists.open_terms(step, many > 1 and "first" or along and "i" .. along, lanes == "1" and "1" or lanes or many * L)
 //@ for u, suffix in ipairs(suffixes) do
 //@ each(u, function()
 //@ call(step, step.terms, lanes)
@@ -351,7 +277,7 @@ places[ends[index]++] = ($type$)($(S.at(step.of.loops)));
 //@ end)
 //@ end
 //@ count_terms(step, suffixes)
-//@ close_terms(step)
+//@ Lists.close_terms(step)
 //@ end
 //@ end_terms(step, suffixes)
 //@ for u, suffix in ipairs(suffixes) do
@@ -486,7 +412,7 @@ static void $v.name$_$step.of.name$(const lathe_args *args, char *temporaries, c
   const lathe_box box = *whole;
   (void)box;
   //@ S.pointers(step, "temporaries")
-  //@ list_places(step)
+  //@ Lists.list_places(step)
 }
 
 //@ else

@@ -36,12 +36,14 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@ end
 //@ local function varies(step, node) return step.of.along and node.axes >> step.of.along - 1 & 1 ~= 0 end
 //@ -- By how much a place grows with each point along a step's `along`: a number, nil where that is not the same.
-//@ local slope_of
+//@ local goes_evenly, slope_of = { add = true, sub = true, neg = true, mul = true }, nil
 //@ function slope_of(step, place)
 //@   if not varies(step, place) then
 //@     return 0
 //@   elseif place.op == "position" then
 //@     return 1
+//@   elseif not goes_evenly[place.op] then
+//@     return nil
 //@   end
 //@   local a, b = slope_of(step, place[1]), place[2] and slope_of(step, place[2])
 //@   local by = place.op == "mul" and (place[1].op == "const" and place[1] or place[2].op == "const" and place[2])
@@ -62,9 +64,9 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@   a, b = a.op == "const" and b or a, a.op == "const" and a or b
 //@   return a, math.tointeger(quotient.op == "div" and b.value or 1 / b.value)
 //@ end
-//@ -- An input elsewhere at a vector of points whose places go by equal steps, or are floors of what does: { place, slope, extent } of each, and of
-//@ -- a read the operand, whether its elements lie side by side, and the texts of these, as a vector, from a lane on and
-//@ -- at a lane. Nil where there is no such step.
+//@ -- An input elsewhere at a vector of points whose places go by equal steps, or are floors of what does: `places`,
+//@ -- { first, slope, extent } of each. Of a read besides the operand, whether its elements lie side by side (is_unit),
+//@ -- and where they begin (from), and the text of one (at_lane). Nil where there are no such steps.
 //@ local function vector_of(step, part, x, lanes)
 //@   local node, made, first, at_lane, slopes = x.of, { places = {} }, {}, {}, {}
 //@   if not node or node.op == "same" then
@@ -115,7 +117,10 @@ const $k.mask$ $variable$ = $within$;
 //@ return
 //@ end
 //@ local nothing = k:constant(0 / 0)
-//@ local function load(from, lanes) return part.k:access(found.operand, lanes and "load_part" or "load", found.operand.name, from, nil, lanes) end
+//@ local function load(from, lanes)
+//@   local operand = found.operand
+//@   return part.k:access(operand, lanes and "load_part" or "load", operand.name, from, nil, lanes)
+//@ end
 $k.vector$ $variable$ = $nothing$;
 //@ if found.is_unit then
 if ($variable$_hi - $variable$_lo == (int64_t)$all$) {

@@ -122,9 +122,9 @@
 //@ local target = "(unsigned long long)i" .. step.of.target
 //@ -- Does something with the index at each place.
 //@ local function each(body)
-    {
+    if (places > 0) {
       lathe_odometer<$(#step.of.loops), I> at(0, {$(count(step, step.of.loops):gsub(" %* ", ", "))});
-      lathe_each_of((I)0, (I)($(count(step, step.of.loops))), (I)1, [&](I nth) {
+      lathe_each_of((I)0, places, (I)1, [&](I nth) {
         //@ for i, place in ipairs(step.of.loops) do
         const I i$place$ = at.index[$(i - 1)];
         //@ end
@@ -135,6 +135,7 @@
       });
     }
 //@ end
+    const I places = $(count(step, step.of.loops));
     I before = 0, mine_listed = 0;
     //@ each(function()
         before += index < $target$;
@@ -344,7 +345,8 @@ template <typename I, int V, int HELD> struct $step.name$ {
     //@ if listed then
     //@ local target, each = listed.target, listed.target == of.along and "V" or "1"
     //@ table.insert(extents, 1, "listed")
-    const uint32_t *const ends = $listed.ends.name$ + $(at(step, listed.ends, { [target] = "0" })), *const places = $listed.places.name$ + $(at(step, listed.places, N.first_of(listed)));
+    //@ local ends_at, places_at = at(step, listed.ends, { [target] = "0" }), at(step, listed.places, N.first_of(listed))
+    const uint32_t *const ends = $listed.ends.name$ + $ends_at$, *const places = $listed.places.name$ + $places_at$;
     const I last = dim[$(target - 1)] - i$target$ < (I)$each$ ? dim[$(target - 1)] : i$target$ + $each$;
     const I skipped = i$target$ > 0 ? ends[i$target$ - 1] : 0, listed = ends[last - 1] - skipped;
     to = to < listed * $(count(step, loops)) ? to : listed * $(count(step, loops));

@@ -14,7 +14,9 @@
 //@ local function by_terms(step) return V > 1 and has(step.of.over, step.of.along) end
 //@ -- Text in the kernel's own extents.
 //@ function own(text) return (text:gsub("args%->dim%[(%d+)%]", "dim%1")) end
-//@ function bytes_of(operand) return operand.integers and 4 or operand.temporary and k.spelling.bits // 8 or k:bytes_of(operand) end
+//@ function bytes_of(operand)
+//@   return operand.integers and 4 or operand.temporary and k.spelling.bits // 8 or k:bytes_of(operand)
+//@ end
 //@ -- The address of an element; instead: by place, the text of other indexes.
 //@ function address(operand, instead)
 //@   local home = operand.temporary and operand.name .. "_at" or "args." .. operand.name
@@ -22,8 +24,8 @@
 //@   return index == "0" and home or ("%s + uint64_t(%s) * %dul"):format(home, index, bytes_of(operand))
 //@ end
 //@ local function element(operand, instead)
-//@   local type = operand.dtype and "lathe_integer" or operand.integers and "lathe_word" or is_fused and "lathe_kept" or "lathe_number"
-//@   return ("%s(%s).at"):format(type, address(operand, instead))
+//@   local type = operand.dtype and "lathe_integer" or operand.integers and "lathe_word"
+//@   return ("%s(%s).at"):format(type or is_fused and "lathe_kept" or "lathe_number", address(operand, instead))
 //@ end
 //@ local function get(operand, instead)
 //@   if operand.dtype or operand.temporary then
@@ -359,7 +361,8 @@ if (nth < $to$) {
     //@ end
     for ($I$ term = begin; term < end; term += $apart$) {
       //@ if listed then
-      const $I$ nth_place = lathe_word($(address(listed.places, first_of(listed))) + uint64_t(skipped + entry) * 4ul).at;
+      //@ local places_at = address(listed.places, first_of(listed))
+      const $I$ nth_place = lathe_word($places_at$ + uint64_t(skipped + entry) * 4ul).at;
       //@ S.decode_listed(listed, "nth_place", function(place, text)
       const $I$ i$place$ = $(own(text));
       //@ end)

@@ -49,7 +49,7 @@ def call_of(name, operands):
 
 
 def whole(value):
-    """The expression as elements of its own: what only views an operand is no result that a kernel can be compared with."""
+    """The expression as elements of its own: what only views an operand is no result to compare a kernel with."""
     return ast.Call(ast.Name("_whole", ast.Load()), [value], [])
 
 
