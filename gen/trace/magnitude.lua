@@ -494,12 +494,23 @@ local function added_by_sign(node, memo)
   return added
 end
 
+-- Whether a node is a whole number of places, and computed exactly: quotients are, by powers of two.
+local function is_exact_place(node)
+  local is_exact = move.is_place(node)
+  expr.visit(is_exact and { node } or {}, function(part)
+    local _, by = move.quotient(part)
+    by = by and math.tointeger(by)
+    is_exact = is_exact and (not by or by & by - 1 == 0)
+  end)
+  return is_exact
+end
+
 -- The error of a node, nil where it is exact. memo carries what is done already from call to call.
 local function error_of(node, memo)
   if memo[node] == nil then
     local rule = rules[node.op]
     local off
-    if rule then
+    if rule and not is_exact_place(node) then
       off = rule(node, function(argument)
         local known = error_of(argument, memo) or nil
         return known and may_be_beyond(argument) and unless_beyond(argument, known) or known

@@ -32,22 +32,28 @@ function move.quotient(node)
   end
 end
 
-local function is_place(node)
-  if node.op == "position" or node.op == "points" or node.op == "whole" or is_whole(node) then
-    return true
+-- Whether a node is a place, a whole number of those above.
+local known_places = setmetatable({}, { __mode = "k" })
+function move.is_place(node)
+  local is_place = known_places[node]
+  if is_place ~= nil then
+    return is_place
   elseif node.op == "floor" then
     local divided = move.quotient(node[1])
-    return divided ~= nil and is_place(divided)
-  elseif not made_of_places[node.op] then
-    return false
+    is_place = divided ~= nil and move.is_place(divided)
+  elseif made_of_places[node.op] then
+    is_place = move.is_place(node[1]) and (not node[2] or move.is_place(node[2]))
+  else
+    is_place = node.op == "position" or node.op == "points" or node.op == "whole" or is_whole(node)
   end
-  return is_place(node[1]) and (not node[2] or is_place(node[2]))
+  known_places[node] = is_place
+  return is_place
 end
 
 -- An argument as a place, else an error that says which.
 function move.place(value, what)
   local node = expr.argument(value, "r", what, 2)
-  if not is_place(node) then
+  if not move.is_place(node) then
     error(what .. ": expected a whole number made of position(...), count(...), whole constants and index operands by "
       .. "+ - * min max and floor(a / 2), found another value", 0)
   end
