@@ -81,8 +81,8 @@ is 'finds a square of an output that is not turned over' fault transposed c/nest
 is 'finds a NaN that is no extreme of a vector' fault index_spread c/nest.c '"any_of", "above", "is_first"' \
   '"any_of", "above", "above"' --special nan
 # shellcheck disable=SC2016
-is 'finds a list of the first lane alone' fault along_rows c/nest.c 'ends[$first$ + $width$ - 1]' 'ends[$first$]'
-is 'finds terms that a list leaves out' fault looked_up c/nest.c 'nth < end; nth++' 'nth + 1 < end; nth++'
+is 'finds a list of the first lane alone' fault along_rows c/nest_lists.c 'ends[$first$ + $width$ - 1]' 'ends[$first$]'
+is 'finds terms that a list leaves out' fault looked_up c/nest_lists.c 'nth < end; nth++' 'nth + 1 < end; nth++'
 is 'finds rounding errors that are lost' fault softmax_first c/nest.c 'carries = true;' '' --size 200x5
 
 # ---- Vulkan -----------------------------------------------------------------------------------------------------

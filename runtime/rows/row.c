@@ -153,7 +153,7 @@ static void name_dimensions(row *r) {
 
 row *row_make(const task *t, const lathe_variant *variant, const device *on, uint64_t seed) {
   row *r = message_need(calloc(1, sizeof *r));
-  char name[256];
+  char name[512];
 
   for (size_t i = 0; i < row_field_count; i++)
     if (row_fields[i].type == ROW_REAL)

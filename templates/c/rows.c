@@ -3,18 +3,27 @@
  * in the first two cache levels is read from memory once; beyond that, once a pass. What is
  * dear to compute twice (an exponential) is kept in the output between passes. Reductions over the
  * rows are gathered in the last pass, in an array with an element for each column, and finished after
- * the last row. */
+ * the last row. Where there is nothing else, so many columns go through all rows at a time that this
+ * array stays in the first cache. */
 //@ end
 //@ local R = use "passes.c"
 //@ local P = R.P
 //@ local passes, point, finish, totals = k.passes, k.last, k.finish, k.totals
 //@ P.define_all()
+//@ -- Columns that go through the rows at a time, nil where rows are to be whole.
+//@ local each = finish and #k.program.phases == 0 and #totals == 0 and 65536 // k.spelling.bits or nil
+//@ for _, x in ipairs(each and point.inputs or {}) do
+//@   each = x.kind == "element" and each or nil
+//@ end
+//@ local function columns_at_once(all)
+//@   return each and ("(%s < %d ? %s : %d)"):format(all, each, all, each) or all
+//@ end
 //@ for _, v in ipairs(variants) do
 //@ if finish then
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
   return
-  //@ P.column_bytes("dim[" .. #op.dims - 1 .. "]")
+  //@ P.column_bytes(columns_at_once("dim[" .. #op.dims - 1 .. "]"))
   ;
 }
 
@@ -23,13 +32,17 @@ double $v.name$_workspace(const size_t *dim) {
 void $v.name$(const lathe_args *args) {
   $(k:scalars(op))
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
-  const size_t count = args->dim[$(#op.dims - 1)];
+  const size_t all = args->dim[$(#op.dims - 1)];
+  //@ if each then
+  for (size_t first = 0; first == 0 || first < all; first += $each$) {
+  //@ end
+  const size_t count = $(columns_at_once(each and "all - first" or "all"));
   (void)count; /* nothing is read along the rows where a result is of what is alike in each */
-  $(k:pointers(nil, P.is_column))
+  $(k:pointers(each and { column = "first" }, P.is_column))
   $(k:uniforms("call"))
   //@ P.begin_columns()
   for (size_t row = 0; row < rows; row++) {
-    $(k:pointers({ whole = "row * count", row = "row" }, P.is_no_column))
+    $(k:pointers({ whole = "row * all" .. (each and " + first" or ""), row = "row" }, P.is_no_column))
     $(k:row_values())
     $(k:uniforms("row"))
     //@ for p, phase in ipairs(k.program.phases) do
@@ -52,6 +65,9 @@ void $v.name$(const lathe_args *args) {
     $(k:pointers(nil, P.is_read_alone))
     $(k:alone(finish))
     //@ P.for_each_point(finish, k.program.columns, "count", 1)
+  }
+  //@ end
+  //@ if each then
   }
   //@ end
 }

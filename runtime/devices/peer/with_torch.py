@@ -90,19 +90,13 @@ class Torch:
     def random_state(self):
         return self.torch.get_rng_state()
 
-    def is_view(self, result, operands):
-        tensors = [one for one in operands if self.torch.is_tensor(one)]
-        return self.torch.is_tensor(result) and any(
-            one.device == result.device and one.untyped_storage().data_ptr() == result.untyped_storage().data_ptr() != 0
-            for one in tensors)
-
     def prepare(self, work):
         self.torch.manual_seed(0)
         before = self.random_state()
         statements, value, known, ready = self.call(work)
         calls = self.repeated(statements, value, known, ready, work)
         result = calls.one()  # also for what is made once, and cannot be while a graph is recorded
-        if self.is_view(result, work.operands.values()):
+        if getattr(result, "_base", None) is not None:  # it is a view
             copied = functools.partial(self.torch.clone, memory_format=self.torch.contiguous_format)
             calls = self.repeated(statements, whole(value), known | {"_whole": copied}, ready, work)
         if self.torch.equal(before, self.random_state()):
