@@ -59,7 +59,8 @@ class Numpy:
         known = self.known | {"shape": out.shape}
         plain = Loop(loop_of(statements, value, inputs, dict(known)), inputs)
         _, result = plain.time(1)
-        if getattr(result, "base", None) is not None:  # it is a view
+        arrays = [one for one in (result, *inputs.values()) if isinstance(one, self.np.ndarray)]
+        if arrays and arrays[0] is result and any(self.np.may_share_memory(result, one) for one in arrays[1:]):
             known |= {"_whole": functools.partial(self.np.array, order="C")}
             return Loop(loop_of(statements, whole(value), inputs, known), inputs)
         # A result of another type or shape, as of a mean over integers, has no place in the op's own.
