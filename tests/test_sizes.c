@@ -217,7 +217,7 @@ static void test_bad_sizes(void **state) {
       {"1:10:1", "the step of a range must be at least 2"},
       {"rows=8x512", "name all of the dimensions or none"},
       {"=8", "the name of a dimension was expected before '='"},
-      {"1x2x3x4x5x6x7x8x9", "there are too many dimensions"},
+      {"1x2x3x4x5x6x7x8x9x10x11x12x13x14x15x16x17", "there are too many dimensions"},
   };
 
   (void)state;
