@@ -1,6 +1,4 @@
 /* run.c - calls: of plans, and at once. */
-#include <string.h>
-
 #include "launch.h"
 #include "plan.h"
 

@@ -90,16 +90,12 @@ bool object_open(const char *path, const char **why) {
   return true;
 }
 
-static size_t cost(const size_t *dim) {
+static double cost_of(const size_t *dim) {
   size_t d[LATHE_MAX_DIMS] = {0};
 
   memcpy(d, dim, (size_t)op->ndim * sizeof *dim);
-  return workspace(d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8], d[9], d[10], d[11], d[12],
-                   d[13], d[14], d[15]);
-}
-
-static double cost_of(const size_t *dim) {
-  return (double)cost(dim);
+  return (double)workspace(d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8], d[9], d[10], d[11],
+                           d[12], d[13], d[14], d[15]);
 }
 
 lathe_cost *object_workspace(void) {
