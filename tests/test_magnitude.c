@@ -43,6 +43,11 @@ static const known_case cases[] = {
     {"select(eq(x * z, max(x * z, \"cols\")), x, 3 * x)", {1, 2, 3}, {0.1, 0.1, 0.1}, "..."},
     {"select(eq(x * z, max(x * z, \"cols\")), x, 3 * x)", {1, 2, 0.2}, {0.1, 0.1, 1}, ".ss"},
     {"select(ge(x * z, max(x * z, \"cols\")), x, 3 * x)", {1, 2, 3}, {0.1, 0.1, 0.1}, "..s"},
+    /* Places are exact, their halves too: a floor of these turns nothing. */
+    {"select(lt(position(\"cols\"), floor((count(\"cols\") - 1) / 2)), x, -x)",
+     {1, 2, 3},
+     {1, 1, 1},
+     "..."},
     /* A product below the normal range may be -0 to a kernel, of which the root is no NaN. */
     {"sqrt(x * z)", {1e-38, 1, 2}, {-1e-38, 1, 3}, "?.."},
     {"sqrt(x * x + z * z)", {1, 0.5, 2}, {1, 0, 3}, "..."},
