@@ -11,12 +11,21 @@ local function images(x, stride, dilation)
   return at(x, { h = at_window("o", "r", stride, dilation), w = at_window("q", "s", stride, dilation) }, 0)
 end
 
--- NumPy's text of t, the windows of images in the last two axes of x, whose elements follow as two more axes.
-local function windows(stride, dilation)
-  local all = "t = np.pad(x, [(0, 0)] * (x.ndim - 2) + [(1, 1)] * 2); "
-    .. "t = np.lib.stride_tricks.sliding_window_view(t, %s, (-2, -1))[..., ::%d, ::%d, ::%d, ::%d]; "
-  local extents = ("[(e - 1) * %d + 1 for e in f.shape[-2:]]"):format(dilation or 1)
-  return all:format(extents, stride or 1, stride or 1, dilation or 1, dilation or 1)
+-- NumPy's text of t, the windows of images x, the elements of filters f after the places of the result; list: by axis
+-- of the image, its place in the result, the stride, the dilation, and where the first window begins. What lies outside
+-- of the image is 0.
+local function windows(list)
+  local names, clipped, inside, text = { "o", "q", "p" }, {}, {}, ""
+  for i, row in ipairs(list) do
+    local place, stride, dilation, begin = table.unpack(row)
+    local axis, name = i - 1 - #list, names[i]
+    local after = (", None"):rep(#list - 1)
+    text = text .. ("%s = (np.arange(shape[%d])[:, None] * %d + np.arange(f.shape[%d]) * %d + %d)[:%s, :%s]; "):format(
+      name, place, stride or 1, axis, dilation or 1, begin or -1, after, (", None"):rep(#list - i))
+    clipped[i] = ("np.clip(%s, 0, x.shape[%d] - 1)"):format(name, axis)
+    inside[i] = ("(%s >= 0) & (%s < x.shape[%d])"):format(name, name, axis)
+  end
+  return text .. ("t = np.where(%s, x[..., %s], 0); "):format(table.concat(inside, " & "), table.concat(clipped, ", "))
 end
 
 local function size(name, extents, more)
@@ -31,8 +40,7 @@ end
 
 library "conv1d" {
   "a convolution of sequences",
-  "t = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1))), f.shape[2], 2); "
-    .. "np.einsum('ncor,kcr->nko', t, f)",
+  windows { { 2 } } .. "np.einsum('ncor,kcr->nko', t, f)",
   torch = "F.conv1d(x, f, padding=1)", ulp = 16,
   inputs = { x = { "n", "c", "h" }, f = { "k", "c", "r" } }, outputs = { y = { "n", "k", "o" } }, axes = { "o" },
   sizes = { { "2x16x128", n = 2, c = 16, k = 32, h = 128, r = 3, o = 128 } },
@@ -46,7 +54,7 @@ for name, row in pairs {
 } do
   local does, stride, dilation, extent = table.unpack(row)
   library(name) {
-    does, windows(stride, dilation) .. "np.einsum('ncoqrs,kcrs->nkoq', t, f)", ulp = 16,
+    does, windows { { 2, stride, dilation }, { 3, stride, dilation } } .. "np.einsum('ncoqrs,kcrs->nkoq', t, f)", ulp = 16,
     torch = ("F.conv2d(x, f, padding=1, stride=%d, dilation=%d)"):format(stride, dilation),
     inputs = { x = { "n", "c", "h", "w" }, f = { "k", "c", "r", "s" } }, outputs = { y = { "n", "k", "o", "q" } },
     axes = { "o", "q" }, sizes = { size("2x16x28x28", { o = extent, q = extent }) },
@@ -56,7 +64,7 @@ end
 
 library "conv2d_last" {
   "a convolution of images whose channels are the last axis", "x = np.moveaxis(x, 3, 1); f = f.transpose(3, 2, 0, 1); "
-    .. windows() .. "np.einsum('ncoqrs,kcrs->noqk', t, f)", ulp = 16,
+    .. windows { { 1 }, { 2 } } .. "np.einsum('ncoqrs,kcrs->noqk', t, f)", ulp = 16,
   torch = "F.conv2d(x.permute(0, 3, 1, 2), f.permute(3, 2, 0, 1), padding=1).permute(0, 2, 3, 1)",
   inputs = { x = { "n", "h", "w", "c" }, f = { "r", "s", "c", "k" } }, outputs = { y = { "n", "o", "q", "k" } },
   axes = { "o", "q" }, sizes = { size "2x28x28x16" },
@@ -64,7 +72,7 @@ library "conv2d_last" {
 }
 
 library "conv2d_groups" {
-  "convolutions of groups of channels", windows() .. "np.einsum('ngcoqrs,gkcrs->ngkoq', t, f)", ulp = 16,
+  "convolutions of groups of channels", windows { { 3 }, { 4 } } .. "np.einsum('ngcoqrs,gkcrs->ngkoq', t, f)", ulp = 16,
   torch = "F.conv2d(x.flatten(1, 2), f.flatten(0, 1), padding=1, groups=f.shape[0]).unflatten(1, f.shape[:2])",
   inputs = { x = { "n", "g", "c", "h", "w" }, f = { "g", "k", "c", "r", "s" } },
   outputs = { y = { "n", "g", "k", "o", "q" } }, axes = { "o", "q" }, sizes = { size("2x4x16x28x28", { g = 4 }) },
@@ -72,7 +80,7 @@ library "conv2d_groups" {
 }
 
 library "conv2d_depthwise" {
-  "a convolution of each channel", windows() .. "np.einsum('ncoqrs,crs->ncoq', t, f)", ulp = 16,
+  "a convolution of each channel", windows { { 2 }, { 3 } } .. "np.einsum('ncoqrs,crs->ncoq', t, f)", ulp = 16,
   torch = "F.conv2d(x, f[:, None], padding=1, groups=f.shape[0])",
   inputs = { x = { "n", "c", "h", "w" }, f = { "c", "r", "s" } }, outputs = { y = { "n", "c", "o", "q" } },
   axes = { "o", "q" }, sizes = { size("2x16x28x28", { k = 0 }) },
@@ -81,9 +89,7 @@ library "conv2d_depthwise" {
 
 library "conv3d" {
   "a convolution of volumes",
-  "t = np.pad(x, [(0, 0)] * 2 + [(1, 1)] * 3); "
-    .. "t = np.lib.stride_tricks.sliding_window_view(t, f.shape[2:], (2, 3, 4)); "
-    .. "np.einsum('ncopqrst,kcrst->nkopq', t, f)",
+  windows { { 2 }, { 3 }, { 4 } } .. "np.einsum('ncoqprst,kcrst->nkoqp', t, f)",
   torch = "F.conv3d(x, f, padding=1)", ulp = 16,
   inputs = { x = { "n", "c", "h", "w", "d" }, f = { "k", "c", "r", "s", "t" } },
   outputs = { y = { "n", "k", "o", "q", "p" } }, axes = { "o", "q", "p" },
@@ -97,9 +103,8 @@ library "conv3d" {
 -- An image's element is where a window by strides of 2 begins: of every other place there is none.
 library "conv_transpose2d" {
   "what a convolution of images by strides of 2 is the transpose of",
-  "t = np.zeros((*x.shape[:2], 2 * x.shape[2] - 1, 2 * x.shape[3] - 1)); t[:, :, ::2, ::2] = x; "
-    .. "f = f[:, :, ::-1, ::-1]; t = np.pad(t, ((0, 0), (0, 0), (1, 1), (1, 1))); "
-    .. "t = np.lib.stride_tricks.sliding_window_view(t, f.shape[2:], (2, 3)); np.einsum('ncoqrs,ckrs->nkoq', t, f)",
+  "t = np.zeros((*x.shape[:2], 2 * x.shape[2] - 1, 2 * x.shape[3] - 1)); t[:, :, ::2, ::2] = x; x = t; "
+    .. windows { { 2, 1, -1, 1 }, { 3, 1, -1, 1 } } .. "np.einsum('ncoqrs,ckrs->nkoq', t, f)",
   torch = "F.conv_transpose2d(x, f, padding=1, stride=2)", ulp = 16,
   inputs = { x = { "n", "c", "h", "w" }, f = { "c", "k", "r", "s" } }, outputs = { y = { "n", "k", "o", "q" } },
   axes = { "o", "q" }, sizes = { size("2x16x14x14", { h = 14, w = 14, o = 27, q = 27 }) },
