@@ -20,7 +20,8 @@ DTYPES = ["f64", "f32", "f16", "bf16"]
 NAN, INF, ZERO = 1, 2, 4  # the bits of random.h
 VECTORS = [(1,), (2,), (33,), (1000,), (4099,)]
 MATRICES = [(1, 1), (1, 33), (33, 1), (7, 100), (64, 64), (41, 257)]
-MORE = [(1,) * 8, (2, 3, 4, 5, 1, 2, 1, 3), (5, 2, 3, 1, 2, 1, 3, 2), (3, 17, 7, 9, 2, 1, 2, 3)]  # of these as many as there are axes
+# Of each as many as there are axes.
+MORE = [(1,) * 16, (2, 3, 4, 5, 1, 2, 1, 3) + (2, 1) * 4, (5, 2, 3, 1, 2, 1, 3, 2) + (1, 2) * 4, (3, 17, 7, 9, 2, 1, 2, 3) + (1,) * 8]
 
 # Both compute in double or better, and what is rounded is no larger than the largest result or input.
 TOLERANCE = 1e-12
