@@ -83,9 +83,9 @@ local function hit_of(mask, set, over)
   return nil
 end
 
--- The step that computes this, made where there is none: those of one kind at the same points, over the same axes, after
--- the same number of others and with the same terms that count (hit, where that is known) are one. scanned: the axis
--- that its points go along, or 0.
+-- The step that computes this, made where there is none: those of one kind at the same points, over the same axes,
+-- after the same number of others and with the same terms that count (hit, where that is known) are one. scanned: the
+-- axis that its points go along, or 0.
 function maker:step_for(stage, kind, set, over, scanned, hit)
   local key = string.format("%d %s %d %d %d %s", stage, kind, set, over, scanned,
     hit and hit.index.key .. " " .. hit.axis or "")

@@ -54,7 +54,8 @@ for name, row in pairs {
 } do
   local does, stride, dilation, extent = table.unpack(row)
   library(name) {
-    does, windows { { 2, stride, dilation }, { 3, stride, dilation } } .. "np.einsum('ncoqrs,kcrs->nkoq', t, f)", ulp = 16,
+    does, windows { { 2, stride, dilation }, { 3, stride, dilation } } .. "np.einsum('ncoqrs,kcrs->nkoq', t, f)",
+    ulp = 16,
     torch = ("F.conv2d(x, f, padding=1, stride=%d, dilation=%d)"):format(stride, dilation),
     inputs = { x = { "n", "c", "h", "w" }, f = { "k", "c", "r", "s" } }, outputs = { y = { "n", "k", "o", "q" } },
     axes = { "o", "q" }, sizes = { size("2x16x28x28", { o = extent, q = extent }) },

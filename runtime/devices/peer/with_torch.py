@@ -96,8 +96,8 @@ class Torch:
         statements, value, known, ready = self.call(work)
         calls = self.repeated(statements, value, known, ready, work)
         result = calls.one()  # also for what is made once, and cannot be while a graph is recorded
-        base = getattr(result, "_base", None)
-        if base is not None and any(base is one or base is getattr(one, "_base", None) for one in work.operands.values()):
+        base, operands = getattr(result, "_base", None), work.operands.values()
+        if base is not None and any(base is one or base is getattr(one, "_base", None) for one in operands):
             copied = functools.partial(self.torch.clone, memory_format=self.torch.contiguous_format)
             calls = self.repeated(statements, whole(value), known | {"_whole": copied}, ready, work)
         if self.torch.equal(before, self.random_state()):
