@@ -199,8 +199,8 @@ function maker:order_of(set, first, last)
     sets[1], sets[2] = sets[2], sets[1]
   end
   local list = {}
-  for _, set in ipairs(sets) do
-    for _, place in ipairs(steps.places_of(set, steps.order_in(self.op.operands, set))) do
+  for _, some in ipairs(sets) do
+    for _, place in ipairs(steps.places_of(some, steps.order_in(self.op.operands, some))) do
       list[#list + 1] = axes.at(place) ~= last and place or nil
     end
   end

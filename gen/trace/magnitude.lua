@@ -496,13 +496,13 @@ end
 
 -- Whether a node is a whole number of places, and computed exactly: quotients are, by powers of two.
 local function is_exact_place(node)
-  local is_exact = move.is_place(node)
-  expr.visit(is_exact and { node } or {}, function(part)
+  local is_so = move.is_place(node)
+  expr.visit(is_so and { node } or {}, function(part)
     local _, by = move.quotient(part)
     by = by and math.tointeger(by)
-    is_exact = is_exact and (not by or by & by - 1 == 0)
+    is_so = is_so and (not by or by & by - 1 == 0)
   end)
-  return is_exact
+  return is_so
 end
 
 -- The error of a node, nil where it is exact. memo carries what is done already from call to call.

@@ -65,7 +65,7 @@ local function refuse(what)
 end
 
 -- An operand, a scan or a sum at places, by axes as sets of one.
-local function read(leaf, places)
+local function read_at(leaf, places)
   local args, named = { leaf }, 0
   for _, index in ipairs(axes.indexes(leaf.axes)) do
     local place = places[1 << index]
@@ -87,13 +87,13 @@ local function moved(root, places, set, varies)
   end
   local rules = {
     position = function(node) return places[node.k] end,
-    input = function(node) return read(node, places) end,
+    input = function(node) return read_at(node, places) end,
     read = function(node)
       local known = {}
       for i, index in ipairs(axes.indexes(node.k)) do
         known[1 << index] = walk(node[i + 1])
       end
-      return read(node[1], setmetatable(known, { __index = places }))
+      return read_at(node[1], setmetatable(known, { __index = places }))
     end,
     whole = function(node)
       refuse(string.format("the index '%s' is read at the point alone, not elsewhere", node[1].name))
@@ -317,7 +317,7 @@ function move.solved(node, first)
   if not found then
     return nil
   elseif is_seldom and value.op == "sum" and value[1].op == "mul" then
-    return sum_of(masked(read(value, places), masks), over)
+    return sum_of(masked(read_at(value, places), masks), over)
   end
   local varies = 0
   for _, place in pairs(places) do
