@@ -32,17 +32,17 @@ double $v.name$_workspace(const size_t *dim) {
 void $v.name$(const lathe_args *args) {
   $(k:scalars(op))
   const size_t rows = $(k:product("args->dim", 1, #op.dims - 1));
-  const size_t all = args->dim[$(#op.dims - 1)];
+  const size_t $(each and "all" or "count") = args->dim[$(#op.dims - 1)];
   //@ if each then
   for (size_t first = 0; first == 0 || first < all; first += $each$) {
+  const size_t count = $(columns_at_once "all - first");
   //@ end
-  const size_t count = $(columns_at_once(each and "all - first" or "all"));
   (void)count; /* nothing is read along the rows where a result is of what is alike in each */
   $(k:pointers(each and { column = "first" }, P.is_column))
   $(k:uniforms("call"))
   //@ P.begin_columns()
   for (size_t row = 0; row < rows; row++) {
-    $(k:pointers({ whole = "row * all" .. (each and " + first" or ""), row = "row" }, P.is_no_column))
+    $(k:pointers({ whole = each and "row * all + first" or "row * count", row = "row" }, P.is_no_column))
     $(k:row_values())
     $(k:uniforms("row"))
     //@ for p, phase in ipairs(k.program.phases) do
