@@ -9,7 +9,8 @@
  * in the first two cache levels is read from memory once; beyond that, once a pass. What is
  * dear to compute twice (an exponential) is kept in the output between passes. Reductions over the
  * rows are gathered in the last pass, in an array with an element for each column, and finished after
- * the last row. */
+ * the last row. Where there is nothing else, so many columns go through all rows at a time that this
+ * array stays in the first cache. */
 
 /* max1 = maximum of x */
 static inline __m512 golden_rows_f32__avx512_pass1(__m512 in_x_) {
