@@ -14,7 +14,7 @@ def shape_of(place, shape, dims):
 def truths(op, problem, shape, seed, dims, own_type=False):
     """What the outputs should be for a problem's inputs; dims: the names of the shape's axes; own_type: where noisy
     evaluations are in the type that kernels compute in."""
-    values = operands(op, problem, dims)
+    values = operands(op, problem, shape, dims)
 
     def evaluate(noise):
         run = Evaluation(shape, values, problem.dtype, noise, None, own_type, dims)
@@ -27,7 +27,7 @@ def truths(op, problem, shape, seed, dims, own_type=False):
 def gradient_truths(op, problem, shape, seed, dims, own_type=False):
     """What the outputs of its gradient should be: of each input that has one, d<input>. Where the gradient
     of an input is a sum over the rows, as for a column's, every column is a direction of its own."""
-    values = operands(op, problem, dims)
+    values = operands(op, problem, shape, dims)
     wanted = [i for i in op.inputs if "d" + i.name in problem.expected]
     missing = {n: np.zeros(shape_of(p, shape, dims)) for n, p in op.place.items() if "d" + n not in problem.inputs}
     given = {n: expand(problem.inputs.get("d" + n, missing.get(n)), p, dims) for n, p in op.place.items()}
@@ -83,13 +83,13 @@ def gathered(op, run, given, i, shape, along):
     return total
 
 
-def operands(op, problem, dims):
-    """Their arrays by name. What a gradient does not take, for it does not depend on it, is some number."""
+def operands(op, problem, shape, dims):
+    """Their arrays by name. What a gradient does not take, for it does not depend on it, is some number everywhere."""
     values = {name: np.float64(value) for name, value in (op.scalars | problem.scalars).items()}
     for i in op.inputs:
         kind = np.float64 if i.kind == "float" else np.int64
-        array = problem.inputs.get(i.name, np.full((1,) * len(dims), (i.low + i.high) / 2, kind))
-        values[i.name] = expand(array, i.place, dims) if i.name in problem.inputs else array
+        some = np.full(shape_of(i.place, shape, dims), (i.low + i.high) / 2, kind)
+        values[i.name] = expand(problem.inputs.get(i.name, some), i.place, dims)
     return values
 
 
