@@ -290,7 +290,9 @@ class Evaluation:
     def _term(self, node):
         """A reduction's argument at every point."""
         value, tangent = self.of(node.args[0])
-        if node.over:  # which it has, and other axes may be missing
+        if node.over:  # which it has, and other axes may be missing; a tangent may lack what another argument has
+            if tangent is not None:
+                tangent = np.broadcast_to(tangent, tangent.shape[:tangent.ndim - value.ndim] + value.shape)
             return value, tangent, self._axes(node)
         value = np.broadcast_to(value, self.shape)
         if tangent is not None:
