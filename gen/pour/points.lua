@@ -349,6 +349,7 @@ end
 -- bits.
 local infix = { add = "(%s + %s)", sub = "(%s - %s)", mul = "(%s * %s)", neg = "(-%s)" }
 local better = { min = "<", max = ">" }
+kernel.slope, kernel.quotient = move.slope, move.quotient
 function kernel.place(node, words)
   local function of(n)
     if n.op == "const" then

@@ -67,17 +67,13 @@ end
 local maker = {}
 maker.__index = maker
 
--- Where a mask holds at points of a set, at one place along an axis at most: { axis, index }, where an index over some
--- of the axes `over` says which. Nil where that is not known.
-local function hit_of(mask, set, over)
-  if mask.op == "all_of" then
-    return hit_of(mask[1], set, over) or hit_of(mask[2], set, over)
-  end
-  for i = 1, mask.op == "same" and 2 or 0 do
-    local place, index = mask[i], mask[3 - i]
-    local is_point = place.op == "position" and place.k & set ~= 0
-    if is_point and index.axes & place.k == 0 and index.axes & over ~= 0 then
-      return { axis = place.k, index = index }
+-- Of a sum at points of a set, where its terms count: { axis, index }, where an index over some loops says so for
+-- one of the set's axes. Nil of other reductions, and where that is not known.
+local function hit_of(node, set)
+  local mask = node.op == "sum" and expr.masked(node[1])
+  for _, hit in ipairs(mask and expr.hits(mask) or {}) do
+    if hit.axis & set ~= 0 and hit.index.axes & node.k ~= 0 then
+      return hit
     end
   end
   return nil
@@ -127,9 +123,7 @@ function maker:add(node, set, stage, scan)
     })
   else
     local kind = node.op == "pick" and "pick " .. node[2].name or "reduce"
-    local term = node[1]
-    local is_masked = node.op == "sum" and term.op == "select" and term[3].op == "const" and term[3].value == 0
-    step = self:step_for(stage, kind, set, node.k, 0, is_masked and hit_of(term[1], set, node.k) or nil)
+    step = self:step_for(stage, kind, set, node.k, 0, hit_of(node, set))
     table.insert(step.gathered, { node = node, name = node.op:gsub("imum$", "") .. self.named, kind = node.op })
   end
   return step

@@ -99,8 +99,9 @@ function maker:cut_factors(nodes, splits, is_cut)
     local is_open = not is_known[node]
     local factors = is_open and contraction.factors(node) and factors_of(node[1], {}, splits) or {}
     for i, factor in ipairs(factors) do
-      local is_brought = not self:is_reduced(factor) and self:is_brought(node, factors, i)
-      if not is_known[factor] and (is_brought or self:is_reduced(factor)) and is_cut(factor) then
+      local is_reduced = self:is_reduced(factor)
+      local is_brought = not is_reduced and self:is_brought(node, factors, i)
+      if not is_known[factor] and (is_reduced or is_brought) and is_cut(factor) then
         is_known[factor], cuts[#cuts + 1] = true, factor
         self.brought_for[factor] = self.brought_for[factor] or is_brought and node or nil
       end
@@ -181,7 +182,7 @@ function maker:side_by_side(node)
       best, most = nil, #order
       local longest = 0
       for _, index in ipairs(axes.indexes(node.axes)) do
-        local extent = move.slope(read, axes.at(order[#order]), 1 << index) == 1 and self:extent_of(index) or 0
+        local extent = move.slope_of_read(read, axes.at(order[#order]), 1 << index) == 1 and self:extent_of(index) or 0
         if extent > longest then
           best, longest = 1 << index, extent
         end

@@ -78,7 +78,6 @@ function backends.read(reader, enabled, reasons, processor)
     for _, backend in ipairs(description.backends) do
       local row = setmetatable({ language = language }, { __index = description })
       row.name, row.features, row.group = backend.name, backend.features, backend.group
-      row.keeps_exact = backend.keeps_exact
       if backend.templates then
         row.templates, row.apart = {}, true
         for _, template in ipairs(backend.templates) do

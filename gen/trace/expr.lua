@@ -316,14 +316,34 @@ function expr.adopt(roots, leaf_of)
   return adopted
 end
 
--- The axes along each of which a mask holds at one place at most: where that is an index.
-local function singled_out(mask)
-  local set = mask.op == "all_of" and singled_out(mask[1]) | singled_out(mask[2]) or 0
-  for i = 1, mask.op == "same" and 2 or 0 do
-    local place, index = mask[i], mask[3 - i]
-    set = set | (place.op == "position" and index.axes & place.k == 0 and place.k or 0)
+-- What is 0 but where a mask holds: that mask, and what it is there; nil of other nodes.
+function expr.masked(node)
+  if node.op == "select" and node[3].op == "const" and node[3].value == 0 then
+    return node[1], node[2]
   end
-  return set
+end
+
+-- The masks all of which are to hold for one to hold, added to a list.
+function expr.parts_of_mask(mask, list)
+  if mask.op == "all_of" then
+    expr.parts_of_mask(mask[1], list)
+    return expr.parts_of_mask(mask[2], list)
+  end
+  list[#list + 1] = mask
+  return list
+end
+
+-- Along which axes a mask holds at one place at most, where an index is the place: { axis, index } for each.
+function expr.hits(mask)
+  local list = {}
+  for _, part in ipairs(expr.parts_of_mask(mask, {})) do
+    for i = 1, part.op == "same" and 2 or 0 do
+      local place, index = part[i], part[3 - i]
+      local is_hit = place.op == "position" and index.axes & place.k == 0
+      list[#list + 1] = is_hit and { axis = place.k, index = index } or nil
+    end
+  end
+  return list
 end
 
 -- Arithmetic operations as a function of the size: { axes, each }, so many at each point of some axes, the most axes
@@ -338,8 +358,9 @@ function expr.work(roots)
       if row.reduction then
         set, masked = node[1].axes | node.k, node[1]
       end
-      local is_masked = masked.op == "select" and masked[3].op == "const" and masked[3].value == 0
-      set = set & ~singled_out(is_masked and masked[1] or node)
+      for _, hit in ipairs(expr.hits(expr.masked(masked) or node)) do
+        set = set & ~hit.axis
+      end
       if not by_axes[set] then
         by_axes[set] = { axes = set, each = 0 }
         list[#list + 1] = by_axes[set]

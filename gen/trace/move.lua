@@ -159,34 +159,52 @@ local function sum(a, b, sign)
   return sign > 0 and a + b or a - b
 end
 
--- A place as a number times the position along an axis, and the rest; nil where it is none.
-local function by_position(node, axis)
+-- By how much a place grows with each position along an axis; nil where that is not the same everywhere.
+function move.slope(node, axis)
   local op, a, b = node.op, node[1], node[2]
   if node.axes & axis == 0 then
-    return 0, node
+    return 0
   elseif op == "position" then
-    return 1, expr.const(0)
+    return 1
   elseif op == "neg" then
-    local by, rest = by_position(a, axis)
-    return by and -by, by and -rest
+    local by = move.slope(a, axis)
+    return by and -by
   elseif op == "add" or op == "sub" then
-    local by, rest = by_position(a, axis)
-    local more, rest_more = by_position(b, axis)
-    local sign = op == "add" and 1 or -1
-    return by and more and by + sign * more, by and more and sum(rest, rest_more, sign)
+    local by, more = move.slope(a, axis), move.slope(b, axis)
+    return by and more and by + (op == "add" and more or -more)
   elseif op == "mul" and (is_whole(a) or is_whole(b)) then
-    a, b = is_whole(a) and b or a, is_whole(a) and a or b
-    local by, rest = by_position(a, axis)
-    return by and by * b.value, by and rest * b
+    local by = move.slope(is_whole(a) and b or a, axis)
+    return by and by * math.tointeger((is_whole(a) and a or b).value)
   end
 end
 
--- How a read's place along an axis of its operand moves with the position along another one: by so many each step, nil
--- where that is not the same everywhere.
-function move.slope(read, axis, along)
+-- What a place that grows evenly along an axis is at the first position there.
+local function at_first(node, axis)
+  local op, a, b = node.op, node[1], node[2]
+  if node.axes & axis == 0 then
+    return node
+  elseif op == "position" then
+    return expr.const(0)
+  elseif op == "neg" then
+    return -at_first(a, axis)
+  elseif op == "mul" then
+    a, b = is_whole(a) and b or a, is_whole(a) and a or b
+    return at_first(a, axis) * b
+  end
+  return sum(at_first(a, axis), at_first(b, axis), op == "add" and 1 or -1)
+end
+
+-- A place as a number times the position along an axis, and the rest; nil where it is none.
+local function by_position(node, axis)
+  local by = move.slope(node, axis)
+  return by, by and at_first(node, axis)
+end
+
+-- By how much a read's place along an axis of its operand grows with each position along another; nil as of slope.
+function move.slope_of_read(read, axis, along)
   for i, index in ipairs(axes.indexes(read.k)) do
     if 1 << index == axis then
-      return (by_position(read[i + 1], along))
+      return move.slope(read[i + 1], along)
     end
   end
   return axis == along and 1 or 0
@@ -194,25 +212,13 @@ end
 
 -- ---- sums over places -----------------------------------------------------------------------------------------------
 
--- The parts of a mask, all of which are to hold, added to a list.
-local function parts_of(mask, list)
-  if mask.op == "all_of" then
-    parts_of(mask[1], list)
-    parts_of(mask[2], list)
-  else
-    list[#list + 1] = mask
-  end
-end
-
-local function is_zero(node)
-  return node.op == "const" and node.value == 0
-end
-
 -- What a node is where some masks hold, added to a list, where it is 0 elsewhere.
 local function unmasked(node, list)
-  while node.op == "select" and is_zero(node[3]) do
-    parts_of(node[1], list)
-    node = node[2]
+  local mask, value = expr.masked(node)
+  while mask do
+    expr.parts_of_mask(mask, list)
+    node = value
+    mask, value = expr.masked(node)
   end
   return node
 end

@@ -28,12 +28,11 @@ local function windows(list)
   return text .. ("t = np.where(%s, x[..., %s], 0); "):format(table.concat(inside, " & "), table.concat(clipped, ", "))
 end
 
-local function size(name, extents, more)
+-- A size whose extents are those of an image unless they are given, or 0: then it has no such axis.
+local function size(name, extents)
   local made = { name, n = 2, c = 16, k = 32, h = 28, w = 28, r = 3, s = 3, o = 28, q = 28 }
-  for _, list in ipairs { extents, more or {} } do
-    for axis, extent in pairs(list) do
-      made[axis] = extent ~= 0 and extent or nil
-    end
+  for axis, extent in pairs(extents or {}) do
+    made[axis] = extent ~= 0 and extent or nil
   end
   return made
 end

@@ -466,9 +466,9 @@ extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
   const lathe_args sizes = {.dim = {$(S.dims())}}, *args = &sizes;
   (void)args;
-  //@ for _, operand in ipairs(k.record.temporaries) do
-  //@ if operand.integers then
-  if ($(S.size(operand.dim_index)) > UINT32_MAX)
+  //@ for _, step in ipairs(k.record.steps) do
+  //@ if step.kind == "list" then
+  if ($(S.size(step.loops)) > UINT32_MAX)
     return HUGE_VAL; /* places are listed by 32 bits */
   //@ end
   //@ end

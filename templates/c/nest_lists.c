@@ -17,10 +17,8 @@
   const $(S.type_of_temporary(listed.ends)) *const ends = $listed.ends.name$ + $(S.at(listed.ends.dim_index, nil, nil, { [target] = "0" }));
   const size_t end = ends[$first$ + $width$ - 1];
   for (size_t nth = $first$ > 0 ? ends[$first$ - 1] : 0; nth < end; nth++) {
-    //@ local instead = {}
-    //@ for i, place in ipairs(listed.loops) do
-    //@ instead[place] = i == #listed.loops and "nth" or "0"
-    //@ end
+    //@ local instead = S.first_of(listed, "0")
+    //@ instead[listed.loops[#listed.loops]] = "nth"
     const size_t listed = $listed.places.name$[$(S.at(listed.places.dim_index, nil, nil, instead))];
     //@ S.decode_listed(listed, "listed", function(place, text)
     const size_t i$place$ = $text$;
@@ -42,12 +40,10 @@
 //@ local words = S.words(function(place) return "(int64_t)i" .. place end, function(name)
 //@   return element(step.values, step, S.operand_of(name))
 //@ end)
-//@ local around, first, instead = {}, {}, { [target] = "0" }
+//@ local around, instead = {}, S.first_of(step.of, "0")
+//@ instead[target] = "0"
 //@ for _, place in ipairs(step.of.keep) do
 //@ around[#around + 1] = place ~= target and place or nil
-//@ end
-//@ for _, place in ipairs(step.of.loops) do
-//@ instead[place] = "0"
 //@ end
 //@ open(around, nil, true)
 $type$ *const ends = $step.of.ends.name$ + $(S.at(step.of.ends.dim_index, nil, nil, instead));

@@ -35,34 +35,13 @@ for (size_t lane = 0; lane < $lanes$; lane++)
 const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@ end
 //@ local function varies(step, node) return step.of.along and node.axes >> step.of.along - 1 & 1 ~= 0 end
-//@ -- By how much a place grows with each point along a step's `along`: a number, nil where that is not the same.
-//@ local goes_evenly, slope_of = { add = true, sub = true, neg = true, mul = true }, nil
-//@ function slope_of(step, place)
-//@   if not varies(step, place) then
-//@     return 0
-//@   elseif place.op == "position" then
-//@     return 1
-//@   elseif not goes_evenly[place.op] then
-//@     return nil
-//@   end
-//@   local a, b = slope_of(step, place[1]), place[2] and slope_of(step, place[2])
-//@   local by = place.op == "mul" and (place[1].op == "const" and place[1] or place[2].op == "const" and place[2])
-//@   if place.op == "neg" then
-//@     return a and -a
-//@   elseif by then
-//@     return a and b and math.tointeger((by == place[1] and b or a) * by.value)
-//@   end
-//@   return a and b and (place.op == "add" and a + b or place.op == "sub" and a - b) or nil
-//@ end
 //@ -- Of the floor of a quotient by a whole number what is divided, and by what; of another place itself, and 1.
 //@ local function divided(place)
-//@   local quotient = place.op == "floor" and place[1]
-//@   if not quotient then
+//@   if place.op ~= "floor" then
 //@     return place, 1
 //@   end
-//@   local a, b = quotient[1], quotient[2]
-//@   a, b = a.op == "const" and b or a, a.op == "const" and a or b
-//@   return a, math.tointeger(quotient.op == "div" and b.value or 1 / b.value)
+//@   local whole, by = k.quotient(place[1])
+//@   return whole, math.tointeger(by)
 //@ end
 //@ -- An input elsewhere at a vector of points whose places go by equal steps, or are floors of what does: `places`,
 //@ -- { first, slope, extent } of each. Of a read besides the operand, whether its elements lie side by side (is_unit),
@@ -80,7 +59,7 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@   for i, axis in ipairs(S.places_of(node.k)) do
 //@     local place = node.op == "inside" and node[1] or node[i + 1]
 //@     local whole, by = divided(place)
-//@     local slope = slope_of(step, whole)
+//@     local slope = k.slope(whole, 1 << step.of.along - 1)
 //@     if not slope then
 //@       return nil
 //@     end

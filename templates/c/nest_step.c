@@ -113,6 +113,14 @@
 //@     number = i > 1 and ("(%s / %s)"):format(number, extent) or number
 //@   end
 //@ end
+//@ -- By the places of a list's loops the index of what is first there; zero: its text.
+//@ function first_of(list, zero)
+//@   local instead = {}
+//@   for _, place in ipairs(list.loops) do
+//@     instead[place] = zero
+//@   end
+//@   return instead
+//@ end
 //@ -- Of a step's loops those that its list does not go through.
 //@ function loops_besides(step)
 //@   local list = {}

@@ -58,8 +58,9 @@ return {
   rule = "nvcc",
   schedule = use "schedule.lua",
   defaults = use "defaults.lua",
+  keeps_exact = true, -- temporaries that hold what operands have are of the op's type
   backends = {
-    { name = "cuda", features = { "SM80" }, keeps_exact = true },
+    { name = "cuda", features = { "SM80" } },
   },
   -- What not all architectures have; configure says what those of --cuda-arch lack. A variant that needs it is a row
   -- with the reason.

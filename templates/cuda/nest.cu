@@ -143,7 +143,7 @@
     //@ end)
     $step.of.ends.name$[$(at(step, step.of.ends))] = (uint32_t)(before + mine_listed);
     if (mine_listed > 0) {
-      uint32_t *next = $step.of.places.name$ + $(at(step, step.of.places, N.first_of(step.of))) + before;
+      uint32_t *next = $step.of.places.name$ + $(at(step, step.of.places, S.first_of(step.of, "0"))) + before;
       //@ each(function()
         if (index == $target$)
           *next++ = (uint32_t)nth;
@@ -345,7 +345,7 @@ template <typename I, int V, int HELD> struct $step.name$ {
     //@ if listed then
     //@ local target, each = listed.target, listed.target == of.along and "V" or "1"
     //@ table.insert(extents, 1, "listed")
-    //@ local ends_at, places_at = at(step, listed.ends, { [target] = "0" }), at(step, listed.places, N.first_of(listed))
+    //@ local ends_at, places_at = at(step, listed.ends, { [target] = "0" }), at(step, listed.places, S.first_of(listed, "0"))
     const uint32_t *const ends = $listed.ends.name$ + $ends_at$, *const places = $listed.places.name$ + $places_at$;
     const I last = dim[$(target - 1)] - i$target$ < (I)$each$ ? dim[$(target - 1)] : i$target$ + $each$;
     const I skipped = i$target$ > 0 ? ends[i$target$ - 1] : 0, listed = ends[last - 1] - skipped;

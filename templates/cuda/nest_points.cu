@@ -8,14 +8,6 @@
 //@ -- The same at the beginning of a thread's vector.
 //@ function at_first(step, operand) return at(step, operand, step.of.along and { [step.of.along] = "first" }) end
 //@ has = S.has
-//@ -- By the places of a list's loops the indexes of what is first there.
-//@ function first_of(list)
-//@   local instead = {}
-//@   for _, place in ipairs(list.loops) do
-//@     instead[place] = "0"
-//@   end
-//@   return instead
-//@ end
 //@ -- How an operand's elements lie along a step's vectors, and how far apart.
 //@ function lie(step, operand)
 //@   local how, within = S.lie(step, operand)

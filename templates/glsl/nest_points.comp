@@ -254,14 +254,6 @@ lathe_merge($mine$, $(k:gatherer(r.kind))($term$));
 //@ end
 //@ end
 //@ end
-//@ -- By the places of a list's loops the indexes of what is first there.
-//@ local function first_of(list)
-//@   local instead = {}
-//@   for _, place in ipairs(list.loops) do
-//@     instead[place] = "0" .. u
-//@   end
-//@   return instead
-//@ end
 //@ -- Lists the places among some loops where an index is the point's target, after those of targets before it.
 //@ function list_places(step)
 //@ local target = "uint64_t(i" .. step.of.target .. ")"
@@ -282,7 +274,7 @@ listed += index == $target$ ? 1u : 0u;
 //@ end)
 $(element(step.of.ends)) = before + listed;
 if (listed > 0u) {
-  uint64_t next = $(address(step.of.places, first_of(step.of))) + before * 4ul;
+  uint64_t next = $(address(step.of.places, S.first_of(step.of, "0" .. u))) + before * 4ul;
   //@ each(function()
   if (index == $target$) {
     lathe_word(next).at = uint(nth);
@@ -361,7 +353,7 @@ if (nth < $to$) {
     //@ end
     for ($I$ term = begin; term < end; term += $apart$) {
       //@ if listed then
-      //@ local places_at = address(listed.places, first_of(listed))
+      //@ local places_at = address(listed.places, S.first_of(listed, "0" .. u))
       const $I$ nth_place = lathe_word($places_at$ + uint64_t(skipped + entry) * 4ul).at;
       //@ S.decode_listed(listed, "nth_place", function(place, text)
       const $I$ i$place$ = $(own(text));

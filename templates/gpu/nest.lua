@@ -10,9 +10,9 @@
 --                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector, held }; those of
 --                 threads with vectors are for indexes of 32 bits, but the last, which is `large`; held: where in a
 --                 block's memory the elements begin that it holds, nil where it holds none
---   variants[i]   { steps, temporaries, listed, number }: listed: the axes of each of those that are whole numbers,
---                 which are of 32 bits; steps[i] is a launch, or { choices }, of which the first is taken
---                 that the call's extents allow, { when, steps }
+--   variants[i]   { steps, temporaries, listed, number }: listed: by each list the axes whose places it has, which are
+--                 counted by 32 bits; steps[i] is a launch, or { choices }, of which the first is taken that the call's
+--                 extents allow, { when, steps }
 
 local MOST_BLOCKS = 512 -- that share points
 local THREADS, AT_ONCE = 256, 4
@@ -386,7 +386,9 @@ return function(facts, work, machine)
   local temporaries, listed = {}, {}
   for i, operand in ipairs(record.temporaries) do
     temporaries[i] = operand.axes
-    listed[#listed + 1] = operand.integers and operand.axes or nil
+  end
+  for _, step in ipairs(record.steps) do
+    listed[#listed + 1] = step.kind == "list" and step.over or nil
   end
   for i in ipairs(facts.variants) do
     made.variants[i] = { steps = entries, temporaries = temporaries, listed = listed, number = facts.bits // 8 }
