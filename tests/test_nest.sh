@@ -41,6 +41,12 @@ is 'is right of special values' by_cpu --no-probe --special nan,inf,zero,denorma
 shared='--no-probe --threads 3 --dtype f32 --size 130x120x40,2000x300'
 # shellcheck disable=SC2086
 is 'is right by several threads' by_cpu $shared --op extremes,softmax_first,batch_norm,stencil,scanned
+prepare sse2
+is 'configures for vectors of two' configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --disable-vulkan --disable-cuda \
+  --disable-amx --disable-avx512 --disable-avx2 --disable-scalar --dtypes=f64 --ops=stencil,upsampled,caught
+is 'takes the runtime for them' reuse
+is 'builds vectors of two' ninja out/bench
+is 'is right by vectors of two' by_cpu --size "$sizes"
 prepare cpu_faults
 checked() { by_cpu "$@"; }
 # shellcheck disable=SC2086

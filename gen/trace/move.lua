@@ -106,17 +106,27 @@ local function moved(root, places, set, varies)
     if node.axes & set == 0 then
       return node
     elseif not memo[node] then
-      if expr.reduces(node) and node.k & varies ~= 0 then
+      local is_caught = expr.reduces(node) and node.k & varies ~= 0 -- by a name that means two axes
+      if is_caught and node.op ~= "sum" then
         refuse(string.format("a place varies over %s, which what is read there is reduced over; give one of these "
           .. "another name", axes.show(expr.axes().names, node.k & varies)))
       end
-      local stays = expr.scans(node) and node.k & (set | varies) ~= 0
+      local stays = is_caught or expr.scans(node) and node.k & (set | varies) ~= 0
       local rule = stays and rules.input or rules[node.op]
       memo[node] = rule and rule(node) or expr.make(node.op, all(node, 1), node.k)
     end
     return memo[node]
   end
   return walk(root)
+end
+
+-- Whether an extreme under a node, that lies along axes of a set, is over an axis that a place varies over.
+local function has_caught(root, set, varies)
+  local found = false
+  expr.visit({ root }, function(node)
+    found = found or expr.reduces(node) and node.op ~= "sum" and node.axes & set ~= 0 and node.k & varies ~= 0
+  end)
+  return found
 end
 
 -- Whether something under a node is known at the point alone, along some axes.
@@ -295,7 +305,7 @@ end
 -- places. Where most of the places are none of those, a product is read there; else its factors are. first: the axes
 -- that are tried before others.
 function move.solved(node, first)
-  local masks, over, found, is_seldom, places, set = {}, node.k, nil, false, {}, 0
+  local masks, over, found, is_seldom, places, set, varies = {}, node.k, nil, false, {}, 0, 0
   local value = unmasked(node[1], masks)
   masks = without_inside(masks)
   local function step()
@@ -304,13 +314,13 @@ function move.solved(node, first)
         local axis = 1 << index
         for i, mask in ipairs(masks) do
           local place, holds, by_steps = solve(mask, axis)
-          if place and moves(masked(value, masks), set | axis, place.axes) then
+          if place and moves(masked(value, masks), set | axis, varies | place.axes) then
             local list = holds
             for j, other in ipairs(masks) do
               list[#list + 1] = j ~= i and moved(other, { [axis] = place }, axis, place.axes) or nil
             end
             masks, over, is_seldom = list, over & ~axis, is_seldom or by_steps
-            places[axis], set = place, set | axis
+            places[axis], set, varies = place, set | axis, varies | place.axes
             return true
           end
         end
@@ -325,17 +335,13 @@ function move.solved(node, first)
   elseif is_seldom and value.op == "sum" and value[1].op == "mul" then
     return sum_of(masked(read_at(value, places), masks), over)
   end
-  local varies = 0
-  for _, place in pairs(places) do
-    varies = varies | place.axes
-  end
   return sum_of_masked(moved(value, places, set, varies), masks, over)
 end
 
 -- What an operand gets of a derivative by a read of it: a sum over the points, wherever these read it. That along an
 -- axis which the read has itself goes back the way of the place. Where there is no such way: nil, and what it is.
 function move.adjoint(read, derivative)
-  local back, mask, set = {}, nil, 0
+  local back, mask, set, varies = {}, nil, 0, 0
   for i, index in ipairs(axes.indexes(read.k)) do
     local axis, place = 1 << index, read[i + 1]
     if read.axes & axis == 0 then
@@ -346,12 +352,14 @@ function move.adjoint(read, derivative)
       if (by ~= 1 and by ~= -1) or rest.axes & read.k & read.axes ~= 0 then
         return nil, "at(...) along an axis of its result by other steps than 1"
       end
-      set = set | axis
       back[axis] = by > 0 and sum(expr.position(axis), rest, -1) or sum(rest, expr.position(axis), -1)
+      set, varies = set | axis, varies | back[axis].axes
     end
   end
   if stays(derivative, set) then
     return nil, "at(...) times what an index along the same axis reads"
+  elseif has_caught(derivative, set, varies) then
+    return nil, "at(...) whose place varies over an axis that its derivative has an extreme over"
   end
   local at_point = mask and expr.select(mask, derivative, 0) or derivative
   return next(back) and move.at(at_point, back, expr.const(0)) or at_point

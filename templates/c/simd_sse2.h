@@ -32,7 +32,8 @@ static inline void lathe_store_part_f32(float *p, __m128 v, size_t count) {
 }
 
 static inline __m128d lathe_mask_part_f64(size_t count) {
-  return _mm_castsi128_pd(_mm_set_epi32(0, 0, -(int)count, -(int)count));
+  const int first = -(count > 0), second = -(count > 1);
+  return _mm_castsi128_pd(_mm_set_epi32(second, second, first, first));
 }
 
 static inline __m128d lathe_load_part_f64(const double *p, size_t count) {

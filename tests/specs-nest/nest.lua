@@ -129,6 +129,10 @@ declare("upsampled", { x = { "c", "h" } }, { y = { "o", "c" } },
 declare("transposed_there", { x = { "s", "t" } }, { y = { "s", "t" } },
   function(x) return at(x, { s = position "t", t = position "s" }, 0) end)
 
+-- Read at places that vary over the axis of the sum, which is what its gradient reads: a sum of its own, not one there.
+declare("caught", { x = { "a", "b", "c" }, w = { "b" } }, { y = { "a", "b", "c" } },
+  function(x, w) return at(sum(x * w, "b"), { c = position "c" - position "b" + 1 }, 0) * x end, { backward = true })
+
 -- Scans: of all kinds, along inner and outer axes, both ways and with or without the place itself; of each other, of
 -- reductions and under them; read elsewhere.
 declare("scanned", { x = { "a", "b", "c" } },
