@@ -91,19 +91,45 @@ function maker:is_brought(product, factors, nth)
   return asks and product.axes & ~factor.axes ~= 0 and product.axes & ~others ~= 0
 end
 
+-- Whether the axes that a product sums over lie apart in an operand that is a factor: that makes of each of them a loop
+-- around products, which may be of few terms.
+function maker:is_scattered(product, factor)
+  local runs, was_summed = 0, false
+  for _, operand in ipairs(factor.op == "input" and self.op.operands or {}) do
+    for _, place in ipairs(operand.name == factor.name and operand.dim_index or {}) do
+      local is_summed = product.k & axes.at(place) ~= 0
+      runs, was_summed = runs + (is_summed and not was_summed and 1 or 0), is_summed
+    end
+  end
+  return runs > 1
+end
+
+-- The factors of a product that are brought for it: what is_brought says, and beside one of these those whose axes are
+-- scattered.
+function maker:brought_factors(product, factors)
+  local brought, any = {}, false
+  for i, factor in ipairs(factors) do
+    brought[i] = not self:is_reduced(factor) and self:is_brought(product, factors, i)
+    any = any or brought[i]
+  end
+  for i, factor in ipairs(factors) do
+    brought[i] = brought[i] or any and self:is_scattered(product, factor)
+  end
+  return brought
+end
+
 -- The factors of products in some nodes that is_cut(factor) tells to be cut, of those for which something is reduced or
--- that have to be brought from elsewhere. splits: as in factors_of.
+-- that have to be brought. splits: as in factors_of.
 function maker:cut_factors(nodes, splits, is_cut)
   local cuts, is_known = {}, {}
   self:walk(nodes, function(node)
     local is_open = not is_known[node]
     local factors = is_open and contraction.factors(node) and factors_of(node[1], {}, splits) or {}
+    local brought = self:brought_factors(node, factors)
     for i, factor in ipairs(factors) do
-      local is_reduced = self:is_reduced(factor)
-      local is_brought = not is_reduced and self:is_brought(node, factors, i)
-      if not is_known[factor] and (is_reduced or is_brought) and is_cut(factor) then
+      if not is_known[factor] and (brought[i] or self:is_reduced(factor)) and is_cut(factor) then
         is_known[factor], cuts[#cuts + 1] = true, factor
-        self.brought_for[factor] = self.brought_for[factor] or is_brought and node or nil
+        self.brought_for[factor] = self.brought_for[factor] or brought[i] and node or nil
       end
     end
     return is_open
