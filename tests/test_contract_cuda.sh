@@ -49,13 +49,18 @@ is 'gradients' emulated --op 'matmul_backward*,linear_gelu_backward*' --size 67x
 # Each way of cutting, where it is asked for: few rows and one, few columns, and all tiles.
 EMULATOR_RAN=$tmp/ran
 export EMULATOR_RAN
-for cut in 1 2 3 4 5 6 7 8 9; do
-  is "way $cut of cutting" emulated --no-probe --dtype f32,bf16 --op matmul --size 8x8x136 --cut "$cut"
+for cut in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+  is "way $cut of cutting" emulated --no-probe --dtype f32,bf16 --op matmul --size 8x8x136,8x8x9 --cut "$cut"
 done
+is 'rows that the copy engine cannot have' emulated --no-probe --dtype f32,bf16 --op 'matmul,matmul_n*,matmul_tn' \
+  --size 67x131x65 --cut 10
 is 'one row' emulated --no-probe --dtype f32,bf16 --op matmul --size 1x8x136
 is 'every way was taken' all_ran '^$' matmul
 unset EMULATOR_RAN
 
+# By a cluster's blocks, and by more blocks than a cluster has.
+is 'long sums' emulated --no-probe --dtype f32,bf16 --op 'matmul,linear' --size 8x40x20000,70x40x3000
+is 'long sums by small tiles' emulated --no-probe --dtype bf16 --op matmul --size 8x40x20000,70x40x3000 --cut 13
 is 'other implementations' emulated --op 'weighted_sum*' --size 7x3,3x255,1x5000,1000x3,67x1300
 
 # ---- planted faults -------------------------------------------------------------------------------------------
@@ -67,7 +72,7 @@ cp "$tmp/build/libcuda.so.1" .
 is 'configures for faults' configure_emulator --ops=linear,matmul_tn --dtypes=f32,bf16
 is 'takes the runtime for faults' reuse
 is 'builds what is to be faulty' ninja out/bench
-sizes=72x152x712,7x40x521,67x141x711,136x600x72
+sizes=72x152x712,7x40x521,67x141x711,136x600x72,67x141x11
 checked() { emulated --size "$sizes" "$@"; }
 is 'is right without a fault' checked
 cp -R "$tmp/tree/templates" "$tmp/right"
@@ -95,6 +100,10 @@ is 'finds a stride of another axis' fault $tiles contract_step.cu \
 is 'finds an epilogue of another sum' fault $tiles contract_step.cu '"sums[nth]"' '"sums[0]"'
 is 'finds an epilogue without its operands' fault $tiles contract_step.cu \
   'load(step, part, { m = "m", n = "n" }, "n"' 'load(step, part, { m = "m", n = "0" }, "n"'
+is 'finds few terms without the last' fault $tiles short.h 'term < count' 'term + 1 < count'
+is 'finds a part of a cluster left out' fault $tiles tiles.h 'of < joined; of++' 'of + 1 < joined; of++'
+is 'finds rows of a cluster in other places' fault "$mma" tiles.h 'const int row = first + at' 'const int row = at'
+is 'finds copies of rows that lie apart' fault "$wgmma" padded.h 'row * columns + column' 'row * chunks * V + column'
 is 'finds few rows without their last term' fault $tiles thin.h 'term < left; term += step' 'term + 1 < left; term += step'
 is 'finds few rows by half of a warp' fault $tiles thin.h 'apart = 16; apart > 0' 'apart = 8; apart > 0'
 is 'finds few rows by some of the warps' fault $tiles thin.h 'of < WARPS && has_some(); of += across' 'of < 0; of += across'

@@ -161,6 +161,120 @@ static void takes_maps_where_operands_have_them(void **state) {
   assert_int_equal(lathe_lay_out(&maps[0], &args, extents, strides), 0);
 }
 
+/* Copies of the same factors begin 4096 bytes into the workspace, that of b past that of a. */
+static double copies(const size_t *dim) {
+  (void)dim;
+  return 4096;
+}
+
+static double copy_of_b(const size_t *dim) {
+  return 4096 + (double)lathe_padded(dim[0], dim[2], 2);
+}
+
+static bool copied(lathe_query *q) {
+  static const lathe_tensor_map padded[] = {
+      {.bytes = 2, .extent = {4, 1}, .box = {64, 128}, .place = copies, .padded = 1},
+      {.operand = 1,
+       .bytes = 2,
+       .extent = {2, 4},
+       .box = {64, 64},
+       .place = copy_of_b,
+       .padded = 1}};
+  static const lathe_cut cut = {.bm = 128,
+                                .bn = 256,
+                                .terms = 256,
+                                .at_once = 1,
+                                .threads = 384,
+                                .most = 512,
+                                .stays = 1,
+                                .rate = 1600,
+                                .shared = 200000,
+                                .nmaps = 2,
+                                .maps = padded,
+                                .copies = copies};
+  const lathe_matrices of[] = {{q->dim[0], q->dim[1], 1}};
+  const lathe_step s = {of, 1, q->dim[2]};
+
+  lathe_try(q, &s, true, &cut, 0);
+  return lathe_take(q, &s);
+}
+
+static void copies_factors_whose_rows_no_map_can_have(void **state) {
+  (void)state;
+  static _Alignas(16) char at[64];
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  lathe_args args = {.buf = {at, at + 2, at}, .workspace = at, .dim = {1000, 1000, 1003}};
+  uint64_t extents[5], strides[4];
+
+  assert_int_equal(lathe_padded(1000, 1000, 2), 0);
+  assert_int_equal(lathe_padded(3, 1003, 2), 6080);                /* rows of 2016 bytes */
+  assert_int_equal(launch_steps(copied, &args, &h100, launch), 0); /* b is off a boundary */
+  args.buf[1] = at + 16;
+  assert_int_equal(launch_steps(copied, &args, &h100, launch), 2);
+  assert_string_equal(launch[0].kernel, "narrow"); /* the name after the cut's own */
+  assert_int_equal(launch[0].past, 4096);
+  assert_int_equal(launch[0].nmaps, 0);
+  assert_int_equal(launch[0].shared, launch[1].shared);
+  assert_int_equal(launch[1].past, 0);
+  assert_int_equal(launch[1].nmaps, 2);
+  const lathe_tensor_map *a = launch[1].maps, *b = a + 1;
+  assert_ptr_equal(lathe_map_start(a, &args), at + 4096);
+  assert_ptr_equal(lathe_map_start(b, &args), at + 16); /* rows of 2000 bytes are as they are */
+  assert_int_equal(lathe_lay_out(a, &args, extents, strides), 2);
+  assert_int_equal(extents[0], 1003);
+  assert_int_equal(strides[0], 2016);
+  args.dim[2] = 1000;
+  assert_int_equal(launch_steps(copied, &args, &h100, launch), 1);
+  assert_ptr_equal(lathe_map_start(launch[0].maps, &args), at);
+}
+
+/* A tile's terms are shared by a cluster's blocks, or by more blocks where that is faster. */
+static bool joining(lathe_query *q) {
+  static const lathe_cut cut = {.bm = 64,
+                                .bn = 64,
+                                .terms = 128,
+                                .at_once = 3,
+                                .threads = 128,
+                                .most = 512,
+                                .joins = 8,
+                                .rate = 350,
+                                .wait = 1500,
+                                .slice = 64,
+                                .start = 2000,
+                                .left = 16384};
+  const lathe_matrices of[] = {{q->dim[0], q->dim[1], 1}};
+  const lathe_step s = {of, 1, q->dim[2]};
+
+  lathe_try(q, &s, true, &cut, 0);
+  return lathe_take(q, &s);
+}
+
+static void joins_blocks_that_share_terms(void **state) {
+  (void)state;
+  lathe_launch launch[LATHE_MAX_LAUNCHES];
+  lathe_limits limits = h100;
+  lathe_args args = {.dim = {64, 64, 2048}};
+
+  limits.cluster = 8;
+  assert_int_equal(launch_steps(joining, &args, &limits, launch), 1);
+  assert_int_equal(launch[0].grid[0], 8);
+  assert_int_equal(launch[0].cluster, 8);
+  assert_true(launch[0].joined);
+  args.dim[2] = 40000;
+  assert_int_equal(launch_steps(joining, &args, &limits, launch), 1);
+  assert_true(launch[0].grid[0] > 8);
+  assert_false(launch[0].joined);
+  args.dim[2] = 100; /* nothing is shared */
+  assert_int_equal(launch_steps(joining, &args, &limits, launch), 1);
+  assert_int_equal(launch[0].grid[0], 1);
+  assert_false(launch[0].joined);
+  args.dim[2] = 2048;
+  limits.cluster = 1;
+  assert_int_equal(launch_steps(joining, &args, &limits, launch), 1);
+  assert_false(launch[0].joined);
+  assert_true(launch[0].cluster <= 1);
+}
+
 static const char *asked_for(uint32_t cut, lathe_limits limits) {
   static _Alignas(16) char at[16];
   static lathe_launch launch[LATHE_MAX_LAUNCHES];
@@ -282,6 +396,8 @@ static void launches_products_together(void **state) {
 const struct CMUnitTest launch_tests[] = {
     cmocka_unit_test(launches_products_together),
     cmocka_unit_test(takes_maps_where_operands_have_them),
+    cmocka_unit_test(copies_factors_whose_rows_no_map_can_have),
+    cmocka_unit_test(joins_blocks_that_share_terms),
     cmocka_unit_test(takes_the_cut_that_is_asked_for_where_it_can_be),
     cmocka_unit_test(takes_small_tiles_where_blocks_wait),
     cmocka_unit_test(knows_how_rows_begin),

@@ -36,7 +36,7 @@ local function together(part, made)
   local first = made[part.runs[1]]
   local record = { launch = first.launch, work = first.work, variants = {} }
   for i in ipairs(part.variants) do
-    local of_first, steps, listed = first.variants[i], {}, {}
+    local of_first, steps, listed, copies = first.variants[i], {}, {}, {}
     for nth, run in ipairs(part.runs) do
       assert(made[run].counts == first.counts, "temporaries are at one place")
       local function of_run(list)
@@ -49,12 +49,13 @@ local function together(part, made)
         end)
       end
       local of = made[run].variants[i]
-      local list, more = of_run(of.steps), of.listed or {}
-      table.move(list, 1, #list, #steps + 1, steps)
-      table.move(more, 1, #more, #listed + 1, listed)
+      for all, list in pairs { [steps] = of_run(of.steps), [listed] = of.listed, [copies] = of.copies } do
+        table.move(list, 1, #list, #all + 1, all)
+      end
     end
     record.variants[i] = {
-      steps = steps, temporaries = of_first.temporaries, listed = listed, number = of_first.number,
+      steps = steps, temporaries = of_first.temporaries, listed = listed, copies = copies,
+      number = of_first.number,
     }
   end
   return record

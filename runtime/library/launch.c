@@ -22,6 +22,15 @@ static size_t product(const size_t *dim, uint32_t of) {
   return all;
 }
 
+bool lathe_is_padded(const lathe_tensor_map *map, const size_t *dim) {
+  return map->padded && product(dim, map->extent[0]) * map->bytes % 16 != 0;
+}
+
+void *lathe_map_start(const lathe_tensor_map *map, const lathe_args *args) {
+  const bool placed = map->place && (!map->padded || lathe_is_padded(map, args->dim));
+  return placed ? (char *)args->workspace + (size_t)map->place(args->dim) : args->buf[map->operand];
+}
+
 int lathe_lay_out(const lathe_tensor_map *map, const lathe_args *args, uint64_t extents[5],
                   uint64_t strides[4]) {
   const uint64_t most_extent = INT32_MAX, most_stride = (uint64_t)1 << 40;
@@ -39,6 +48,8 @@ int lathe_lay_out(const lathe_tensor_map *map, const lathe_args *args, uint64_t 
     if (extents[count] == 0 || extents[count] > most_extent)
       return 0;
     stride *= extents[count];
+    if (count == 0 && lathe_is_padded(map, args->dim))
+      stride = (stride + 15) / 16 * 16;
   }
   return count;
 }

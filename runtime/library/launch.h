@@ -7,8 +7,8 @@
 #include "dispatch.h"
 
 enum {
-  LATHE_MAX_LAUNCHES = 24,
-  LATHE_MAX_MAPS = 6, /* of a launch */
+  LATHE_MAX_LAUNCHES = 48, /* of steps, of which each may want a copy of its factors */
+  LATHE_MAX_MAPS = 6,      /* of a launch */
 };
 
 /* Device code carried in the program: fatbins, or SPIR-V. */
@@ -29,10 +29,8 @@ typedef struct lathe_limits {
   uint32_t cluster;      /* most blocks that share memory on every such device; 1 where none do */
   uint32_t architecture; /* CUDA: 90 for compute capability 9.0; 0 elsewhere */
   uint32_t maps;         /* CUDA: 1 where the driver makes tensor maps */
-  uint32_t matrix
-      [3]; /* Vulkan: rows, columns and terms of a product of matrices that it computes at once */
-  uint32_t
-      cut; /* no limit: of the cuts of each step, the one to take where it can be, from 1 on; 0: the fastest */
+  uint32_t matrix[3];    /* Vulkan: rows, columns and terms of a product that it computes at once */
+  uint32_t cut; /* no limit: which cut of each step to take where it can be; 0: the fastest */
 } lathe_limits;
 
 /* One kernel of a call. */
@@ -42,14 +40,16 @@ typedef struct lathe_launch {
   uint32_t grid[3];   /* blocks */
   uint32_t block[3];  /* threads of a block */
   uint32_t cluster;   /* blocks that share memory; 0 or 1 for none */
-  uint32_t resident;  /* 1: of the clusters, no more than may run at once, for they share all */
-  uint32_t shared;    /* dynamic shared memory, bytes */
-  uint32_t early;     /* CUDA: 1 where it may begin before the kernel before it ends */
+  uint32_t joined; /* 1: a cluster's blocks share terms, if the kernel was compiled for clusters */
+  uint32_t resident; /* 1: of the clusters, no more than may run at once, for they share all */
+  uint32_t shared;   /* dynamic shared memory, bytes */
+  uint32_t early;    /* CUDA: 1 where it may begin before the kernel before it ends */
   /* Vulkan: the module, and its constants THREADS, MODE, and a matrix's. */
   uint32_t constant[6];
   /* CUDA: to be made of the operands, and given after the arguments. */
   const struct lathe_tensor_map *maps;
   int nmaps;
+  size_t past; /* CUDA: bytes of the workspace before what the kernel takes for it */
 } lathe_launch;
 
 /* A tensor map (TMA) that is made of an operand, or of a temporary in the workspace, when a kernel is launched: of
@@ -57,13 +57,13 @@ typedef struct lathe_launch {
 typedef struct lathe_tensor_map {
   int operand;
   uint32_t bytes; /* of an element */
-  uint32_t extent
-      [5]; /* along each dimension, the innermost first: the product of which of the op's, a bit each; 0
-                       * past the last */
+  /* Along each dimension, the innermost first: the product of which of the op's, a bit each; 0 past the last. */
+  uint32_t extent[5];
   uint32_t box[5];   /* elements along each that a copy brings */
   uint32_t swizzle;  /* bytes: 0, 32, 64 or 128 */
   uint32_t rounded;  /* 1: of f32, whose numbers are rounded to 11 digits on the way (tf32) */
-  lathe_cost *place; /* of a temporary: the bytes before it in the workspace; else null */
+  lathe_cost *place; /* of a temporary or a copy: the bytes before it in the workspace, or null */
+  uint32_t padded;   /* 1: a copy is used where the operand's rows are no multiples of 16 bytes */
 } lathe_tensor_map;
 
 /* A variant's launches, as functions that the generator writes beside the image of its kernels. */
@@ -87,18 +87,9 @@ static inline size_t lathe_least_shared(uint64_t features) {
   return features & LATHE_SM90A ? 227 << 10 : 99 << 10;
 }
 
-/* A variant's nth image. */
-static inline const lathe_image *lathe_nth_image(const lathe_image *first, uint32_t nth) {
-  for (; nth > 0; nth--)
-    first = first->next;
-  return first;
-}
-
-/* Where a map's operand or temporary begins. */
-static inline void *lathe_map_start(const lathe_tensor_map *map, const lathe_args *args) {
-  return map->place ? (char *)args->workspace + (size_t)map->place(args->dim)
-                    : args->buf[map->operand];
-}
+/* Whether a map is of a copy, which a kernel before makes; where its operand, copy or temporary begins. */
+bool lathe_is_padded(const lathe_tensor_map *map, const size_t *dim);
+void *lathe_map_start(const lathe_tensor_map *map, const lathe_args *args);
 
 /* A call's operand as CUDA's cuTensorMapEncodeTiled takes it: extents, and how many bytes lie from an index along
  * each dimension but the innermost to the next. Returns how many dimensions there are; 0 where the operand lies as no

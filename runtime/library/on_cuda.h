@@ -233,15 +233,17 @@ static inline int lathe_driver_make_map(const lathe_driver *driver, lathe_driver
 
 /* Puts a kernel of a call on a stream. */
 static inline int lathe_driver_launch(const lathe_driver *driver, lathe_driver_function function,
-                                      const lathe_launch *k, lathe_args *args,
+                                      const lathe_launch *k, const lathe_args *args,
                                       lathe_driver_stream stream) {
   lathe_driver_map maps[LATHE_MAX_MAPS];
+  lathe_args given = *args;
   void *parameters[1 + LATHE_MAX_MAPS];
   lathe_driver_attribute attribute[LATHE_DRIVER_ATTRIBUTES];
   const lathe_driver_config config = lathe_driver_configure(k, attribute, stream);
   int error = 0;
 
-  parameters[0] = args;
+  given.workspace = (char *)args->workspace + k->past;
+  parameters[0] = &given;
   for (int i = 0; i < LATHE_MAX_MAPS; i++)
     parameters[1 + i] = &maps[i];
   for (int i = 0; i < k->nmaps && !error; i++)
@@ -343,8 +345,9 @@ static inline int lathe_driver_launches(const lathe_driver_variant *v, const lat
   for (*count = 0; *count < all; ++*count) {
     lathe_launch *launch = &launches[*count];
     error = lathe_driver_kernel_of(v, launch, &function[*count]);
-    if (error == LATHE_DRIVER_NOT_FOUND &&
-        ((launch->cluster > 1 && limits->cluster > 1) || (launch->nmaps > 0 && limits->maps))) {
+    const bool is_special = limits->cluster > 1 || limits->maps;
+    if ((error == LATHE_DRIVER_NOT_FOUND && is_special) ||
+        (!error && launch->joined && !launch->early)) {
       lathe_limits without = *limits;
       without.cluster = 1;
       without.maps = 0;

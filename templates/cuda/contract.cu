@@ -17,10 +17,12 @@
 //@ end
 //@ if first then
 #include "points.h"
+#include "short.h"
 #include "thin.h"
 #include "tiles.h"
 //@ if by "wgmma" then
 #include "fetched.h"
+#include "padded.h"
 //@ end
 //@ if by "wgmma" or by "mma" then
 #include "tensor.h"
@@ -68,5 +70,8 @@
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 //@ kernels(true)
+//@ for i, step in ipairs(k.steps) do
+//@ K.define_copies(schedule.steps[i], step.name .. "_copies")
+//@ end
 #endif
 //@ end

@@ -3,14 +3,13 @@
 //@ local T = use "contract_step.cu"
 //@ -- The type of a block's sums.
 //@ local types = {
-//@   points = {}, thin = { "bm" }, thin_columns = { "bn" }, tile = { "bm", "bn", "bk", "tm", "tn" },
-//@     tensor = { "bm", "bn", "warp_m", "warp_n", "stages" },
+//@   points = {}, short = { "bm", "bn" }, thin = { "bm" }, thin_columns = { "bn" },
+//@   tile = { "bm", "bn", "bk", "tm", "tn" }, tensor = { "bm", "bn", "warp_m", "warp_n", "stages" },
 //@   fetched = { "left", "right", "stages", "turned" },
 //@ }
 //@ local names = {
-//@   points = "lathe_points", thin = "lathe_thin_sums", thin_columns = "lathe_thin_columns", tile = "lathe_sums",
-//@     tensor = "lathe_tensor_sums",
-//@   fetched = "lathe_fetched_sums",
+//@   points = "lathe_points", short = "lathe_short_sums", thin = "lathe_thin_sums", thin_columns = "lathe_thin_columns",
+//@   tile = "lathe_sums", tensor = "lathe_tensor_sums", fetched = "lathe_fetched_sums",
 //@ }
 //@ local function kind_of(step, shape)
 //@   local list = { step.name }
@@ -73,7 +72,10 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   //@ local matrices = T.times(#loops, "loops")
   if (here.m_count == 0 || here.n_count == 0 || $matrices$ == 0)
     return;
-  //@ begin(shape, loops, matrices, "")
+  //@ if shape.joins then
+  const unsigned joined = lathe_cluster_size();
+  //@ end
+  //@ begin(shape, loops, matrices, shape.joins and ", 1, blockIdx.x, joined" or "")
   //@ terms(shape, loops)
   $kind$ sums;
   //@ outer_loops(step, places, #loops)
@@ -83,6 +85,12 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   }
   //@ if #step.of.k > 1 then
   //@ place_results(step, places, #loops)
+  //@ end
+  //@ if shape.joins then
+  if (work.joined > 1) {
+    sums.finish_joined(here, room, work.m, work.n, (int)work.joined, (int)work.part);
+    return;
+  }
   //@ end
   if (sums.gather(room, work, $gathered$))
     sums.finish(here, room, work.m, work.n);
@@ -145,4 +153,26 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, 1)
   }
 }
 
+//@ end
+//@ -- A kernel that copies factors of a step whose rows no tensor map can have; its workspace begins with the copies.
+//@ function define_copies(made, name)
+//@ local copies = { made.a.copy or made.b.copy, made.a.copy and made.b.copy ~= made.a.copy and made.b.copy or nil }
+//@ if #copies > 0 then
+extern "C" __global__ void __launch_bounds__(1024)
+    $name$(const __grid_constant__ lathe_args given) {
+  lathe_begin();
+  const lathe_args *args = &given;
+  //@ for _, copy in ipairs(copies) do
+  {
+    size_t before = 0;
+    //@ for _, other in ipairs(copy.before) do
+    before += lathe_padded($(T.extents_of(other)), $other.bytes$);
+    //@ end
+    lathe_copy_padded(($k.storage$ *)((char *)args->workspace + before),
+        ($k.storage$ *)args->buf[$(copy.operand - 1)], $(T.extents_of(copy)));
+  }
+  //@ end
+}
+
+//@ end
 //@ end

@@ -9,10 +9,19 @@
 //@   end
 //@   return count > 0 and table.concat(list, " * ") or "1"
 //@ end
-//@ -- The workspace: how many blocks of each tile's partial sums have arrived, temporaries, and partial sums.
+//@ -- The workspace: how many blocks of each tile's partial sums have arrived, temporaries, and partial sums; copies of
+//@ -- operands whose rows no tensor map can have follow.
 //@ local COUNTS = schedule.counts
 //@ function partials()
 //@   return COUNTS .. " + " .. S.bytes_of_temporaries()
+//@ end
+//@ -- How many rows, and elements of one, a copy has.
+//@ function extents_of(copy)
+//@   local places = {}
+//@   for i = 2, #copy.runs do
+//@     table.move(copy.runs[i], 1, #copy.runs[i], #places + 1, places)
+//@   end
+//@   return S.size(places) .. ", " .. S.size(copy.runs[1])
 //@ end
 //@ -- C: whether all whole accesses, of `count` elements, to some operands of a part along an axis are aligned.
 //@ local function aligned(step, operands, along, count)
@@ -155,6 +164,21 @@ __device__ __forceinline__ void make_$letter$(const raw_$letter$ &raw, number (&
     x[nth] = packed;
   }
 }
+
+//@ raw(step, part, "one_of_" .. letter, along, "1")
+
+/* One factor, 0 where there is none. */
+__device__ __forceinline__ number one_$letter$(size_t $across$, size_t k) const {
+  const bool is_there = $across$ < $(across)_count && k < k_count;
+  const long long there = is_there ? 1 : 0;
+  const int nth = 0;
+  one_of_$letter$ raw;
+  (void)there, (void)nth, (void)raw;
+  //@ load(step, part, { [across] = across, k = "k" }, along, 1, "false", "false")
+  //@ prelude(part)
+  //@ compute(step, part, along, 1, P)
+  return is_there ? packed : number(0);
+}
 //@ if made.plain or made.layer and made[letter].plain then
 //@ local operand = part.point.inputs[1].operand
 
@@ -262,6 +286,10 @@ bool whole_values;
 
 //@ if not made.layer or not made.layer.unstored then
 //@ finish(step, P, count)
+//@ if k.spelling.bits == 32 and k.storage == k.number then
+
+//@ finish(step, P, 1)
+//@ end
 //@ end
 //@ if step.rows then
 

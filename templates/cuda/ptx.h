@@ -182,6 +182,24 @@ static __device__ __forceinline__ void lathe_put(float2 *to, float2 p, unsigned 
 #endif
 }
 
+/* The 16 bytes that the cluster's block `block` has where this one has `from` in shared memory, after a barrier of the
+ * cluster. */
+static __device__ __forceinline__ uint4 lathe_take_from(const void *from, unsigned block) {
+  uint4 words = {};
+#if __CUDA_ARCH__ >= 900
+  unsigned at;
+
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(at)
+      : "r"((unsigned)__cvta_generic_to_shared(from)), "r"(block));
+  asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+               : "r"(at)
+               : "memory");
+#endif
+  return words;
+}
+
 /* Copies 16 bytes to shared memory while the thread goes on; groups of copies end in their order. */
 static __device__ __forceinline__ void lathe_copy_ahead(void *to, const void *from) {
   asm volatile(

@@ -1,5 +1,5 @@
--- How contractions are cut: templates/gpu/contract.lua, with shapes whose sums are "points", "thin", "thin_columns",
--- "tile", "tensor" or "fetched"; steps[i] says also plain: whether both factors are.
+-- How contractions are cut: templates/gpu/contract.lua, with shapes whose sums are "points", "short", "thin",
+-- "thin_columns", "tile", "tensor" or "fetched"; steps[i] says also plain: whether both factors are.
 
 local contract = use "../gpu/contract.lua"
 
@@ -40,6 +40,27 @@ local function points(facts, made)
   return { sums = "points", name = "_points", bm = 1, bn = bn, bk = 1, threads = POINTS, at_once = 4, numbers = 0 }
 end
 
+-- Of a few terms: for many rows and columns, or few of either.
+local SHORT = { { 512, 16, "columns" }, { 8, 512, "rows" }, { 64, 128 } }
+local TERMS = 16
+
+local function short(list, facts, step)
+  if facts.bits ~= 32 then
+    return
+  end
+  for _, side in ipairs(SHORT) do
+    local bm, bn, few = table.unpack(side)
+    local shape = {
+      sums = "short", name = ("_short%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = TERMS, threads = bm * bn // 32,
+      at_once = 16384 // (bm * bn), numbers = 0, extents = { { of = tensor.bits_of(step.k[#step.k]), most = TERMS } },
+    }
+    if few then
+      shape[few] = few == "rows" and bm or bn
+    end
+    list[#list + 1] = shape
+  end
+end
+
 -- Of 128 x 128 numbers one block at a time has registers for all that is on its way: on an H200 4096 cubed in f32
 -- takes 3.16 ms, and 3.49 where two have half of them. With 128 x 256 it takes 2.97 ms. Of small ones there are many
 -- blocks at once, while each waits for its slices.
@@ -52,6 +73,7 @@ local function tile(facts, p, side)
     sums = "tile", name = ("_tile%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = side.bk // bytes, tm = tm,
     tn = tn, threads = threads, at_once = side.at_once or math.max(1, 256 // threads), numbers = bm * bn,
     rate = side.rate, wait = side.wait, start = side.start, terms = side.wait and 256 // bytes or nil,
+    joins = side.wait and bytes == 4 and tensor.JOINED or nil,
   }
 end
 
@@ -64,6 +86,12 @@ local SMALL = {
   { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 50, wait = 2000, start = 2000 },
 }
 
+local function small_tiles(list, facts, p)
+  for _, side in ipairs(p.bn == "auto" and SMALL or {}) do
+    list[#list + 1] = tile(facts, p, side)
+  end
+end
+
 local function tiles(list, facts, p)
   if p.bn ~= "auto" then
     list[#list + 1] = tile(facts, p, { columns = math.min(p.bn, 128), bk = 64 })
@@ -71,37 +99,37 @@ local function tiles(list, facts, p)
   end
   list[#list + 1] = p.bm == 128 and facts.width == 4 and tile(facts, p, WIDE) or nil
   list[#list + 1] = tile(facts, p, OWN)
-  for _, side in ipairs(SMALL) do
-    list[#list + 1] = tile(facts, p, side)
-  end
+  small_tiles(list, facts, p)
 end
 
--- A shape whose factors the copy engine can bring is added to a list.
-local function add_fetched(list, facts, step, made, shape)
-  local a = tensor.map_of(made.a, step, "m", shape.bm, facts.width)
-  local b = tensor.map_of(made.b, step, "n", shape.bn, facts.width)
-  shape.maps = { a, b }
+-- A shape whose factors the copy engine can bring is added to a list. copies: of either factor where its rows are none
+-- for the copy engine, but of few rows' other factor, of which all is read once.
+local function add_fetched(list, facts, step, made, copies, shape)
+  local a = tensor.map_of(made.a, step, "m", shape.bm, facts.width, copies)
+  local b = tensor.map_of(made.b, step, "n", shape.bn, facts.width, not shape.rows and copies or nil)
+  shape.maps, shape.pads = { a, b }, a and b and (a.copy or b.copy) and 1 or nil
   list[#list + 1] = a and b and shape or nil
 end
 
--- Few rows are what tensor cores call columns, so that the other factor's go through a deep ring of small stages.
-local function fetched_few(list, facts, step, made, p)
+-- Few rows are what tensor cores call columns, so that the other factor's go through a deep ring of small stages. They
+-- are the first choice where neither factor is copied; with copies: one of those that are compared.
+local function fetched_few(list, facts, step, made, p, copies)
   if p.products ~= "tf32" and made.a.along == "k" then
     local shape = tensor.fetched(p, 64, 16, true)
-    shape.rows = 16
-    add_fetched(list, facts, step, made, shape)
+    shape.rows, shape.rate = 16, copies and shape.rate
+    add_fetched(list, facts, step, made, copies, shape)
   end
 end
 
 -- The tiles of sums whose factors the copy engine brings. Of tf32 tensor cores take the right factor along terms alone.
-local function fetched(list, facts, step, made, p)
+local function fetched(list, facts, step, made, copies, p)
   local tf32 = p.products == "tf32"
   local turned = tf32 and made.b.along ~= "k"
   if turned and made.a.along ~= "k" then
     return
   end
   for _, right in ipairs(p.bn ~= "auto" and { p.bn } or tf32 and { 256, 64 } or { 256, 128, 64 }) do
-    add_fetched(list, facts, step, made, tensor.fetched(p, p.bm, right, turned))
+    add_fetched(list, facts, step, made, copies, tensor.fetched(p, p.bm, right, turned))
   end
 end
 
@@ -113,10 +141,13 @@ local function copied(list, p, is_fetched)
 end
 
 return function(facts, work)
-  return contract(facts, work, function(v, step, made)
+  return contract(facts, work, function(v, step, made, _, copies)
     local is_tensor = v.params.unit ~= "vector" and made.a.plain and made.b.plain
     made.plain = made.plain or is_tensor
     local list = {}
+    if #step.k > 0 and #step.m > 0 then
+      short(list, facts, step)
+    end
     if v.params.unit == "wgmma" and is_tensor and #step.m > 0 then
       fetched_few(list, facts, step, made, v.params)
     end
@@ -125,10 +156,12 @@ return function(facts, work)
       thin_pair(list, facts, made)
       local others = #list
       if v.params.unit == "wgmma" and is_tensor then
-        fetched(list, facts, step, made, v.params)
+        fetched_few(list, facts, step, made, v.params, copies)
+        fetched(list, facts, step, made, copies, v.params)
       end
       if is_tensor then
         copied(list, v.params, #list > others)
+        small_tiles(list, facts, v.params)
       else
         tiles(list, facts, v.params)
       end

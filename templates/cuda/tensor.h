@@ -8,40 +8,9 @@
 #ifndef LATHE_TENSOR_H
 #define LATHE_TENSOR_H
 
+#include "padded.h"
 #include "tf32.h"
 #include "tiles.h"
-
-/* A chunk of 16 bytes from anywhere, of which the first `there` elements exist: on its way word by word, or element by
- * element, so that no thread waits before it has asked for all of its chunks. */
-template <typename T, int V> struct lathe_unaligned {
-  unsigned read[V];
-  bool by_words;
-
-  __device__ __forceinline__ void load(const T *from, int there) {
-    by_words = sizeof(T) == 4 || (there == V && (size_t)from % 4 == 0);
-    if (sizeof(T) == 2 && by_words) {
-#pragma unroll
-      for (int nth = 0; nth < V / 2; nth++)
-        read[nth] = reinterpret_cast<const unsigned *>(from)[nth];
-    } else {
-#pragma unroll
-      for (int nth = 0; nth < V; nth++)
-        read[nth] = nth >= there     ? 0
-                    : sizeof(T) == 4 ? reinterpret_cast<const unsigned *>(from)[nth]
-                                     : reinterpret_cast<const unsigned short *>(from)[nth];
-    }
-  }
-
-  __device__ __forceinline__ uint4 chunk() const {
-    uint4 all;
-    unsigned word[4];
-#pragma unroll
-    for (int nth = 0; nth < 4; nth++)
-      word[nth] = by_words ? read[nth] : read[nth * V / 4] | read[nth * V / 4 + V / 4 - 1] << 16;
-    memcpy(&all, word, sizeof all);
-    return all;
-  }
-};
 
 /* One factor's slice in shared memory, of 128 bytes of terms: lines of eight chunks of 16 bytes along the axis that is
  * side by side in memory, one below the other along the other axis; where lines are of rows, as many of them as there
@@ -284,6 +253,14 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
             c.finish(y, x, some, (long long)(c.n_count - x));
         });
     }
+  }
+
+  /* Of blocks that are joined. */
+  __device__ __forceinline__ void finish_joined(const C &c, uint4 *room, size_t m, size_t n,
+                                                int joined, int part) const {
+    leave(reinterpret_cast<float *>(room));
+    lathe_finish_joined<BM, BN, PADDED, THREADS>(c, reinterpret_cast<float *>(room), m, n, joined,
+                                                 part);
   }
 };
 

@@ -1,8 +1,10 @@
 -- The shape of a block whose sums tensor cores add up, from a variant's parameters: see schedule_contract.lua.
 local tensor = {}
 
+tensor.JOINED = 8 -- blocks of a cluster, at most, that share a tile's terms
 local STAGES = 192 * 1024 -- bytes of shared memory for slices that the copy engine fills
-local RATE = { [64] = 1000, [128] = 1400, [256] = 1700 } -- multiply-adds of 16 bits in a clock, with so many columns
+-- Multiply-adds of 16 bits in a clock, with so many columns; of 16 the other factor's 64 come from memory once.
+local RATE = { [16] = 160, [64] = 1000, [128] = 1400, [256] = 1700 }
 
 -- Terms of a slice, whose lines have 128 bytes.
 local function terms_of(p)
@@ -10,21 +12,22 @@ local function terms_of(p)
 end
 
 -- Of slices that the threads copy, which are there as they are in memory: numbers of f32 are rounded on the way to mma.
--- side: rows and columns of the tile, nil for the variant's own. rest: whether the copy engine brings factors that are
--- aligned, so that what is left goes through registers. rate, wait, start: as of one H100.
+-- side: rows and columns of the tile, nil for the variant's own. rest: whether the copy engine may bring factors, so
+-- that where it cannot these go through registers, of which rate and wait are others. All as of one H100.
 function tensor.copied(p, side, rest)
   local terms = terms_of(p)
   local bm, bn = side or p.bm, side or p.bn == "auto" and 128 or p.bn
   local warp_m, warp_n = math.min(64, bm // 2), math.min(64, bn // (side and 2 or 4))
   local stages = side and 4 or rest and 3 or p.stages
-  local speed = side and { rest and 350 or 450, rest and 1500 or 700, 2000 }
-    or { 600, rest and 1800 or 1000, 4000 }
+  local speed = side and { 450, 700, 2000, 200, 1800 } or { 600, 1000, 4000, 200, 5500 }
   return {
     sums = "tensor", name = ("_mma%dx%dx%d"):format(bm, bn, stages), bm = bm, bn = bn, bk = terms, warp_m = warp_m,
     warp_n = warp_n, stages = stages, threads = bm // warp_m * (bn // warp_n) * 32,
     at_once = side and 3 or (bn == 256 or stages > 3) and 1 or 2, numbers = bm * bn,
     shared = math.max(stages * (bm + bn) * 128, bm * (bn + 8) * 4),
     rate = speed[1] * terms // 64, wait = speed[2], start = speed[3], terms = side and 2 * terms or nil,
+    rest_rate = rest and speed[4] * terms // 64 or nil, rest_wait = rest and speed[5] or nil,
+    joins = side and tensor.JOINED or nil,
   }
 end
 
@@ -37,10 +40,29 @@ function tensor.bits_of(run)
   return bits
 end
 
+-- The copy of an operand among those of a list.
+local function copy_of(copies, side, extent, bytes)
+  for _, copy in ipairs(copies) do
+    if copy.operand == side.operand then
+      return copy
+    end
+  end
+  local copy = {
+    operand = side.operand, bytes = bytes, runs = side.runs, columns = extent[1], rows = 0,
+    before = { table.unpack(copies) },
+  }
+  for i = 2, #extent do
+    copy.rows = copy.rows | extent[i]
+  end
+  copies[#copies + 1] = copy
+  return copy
+end
+
 -- The map by which the copy engine brings `rows` rows of a factor's slice: elements side by side in memory as lines of
 -- 128 bytes, whose chunks it rotates, and those of f32 rounded to tf32; nil where it has none. The factor is an operand
--- or a temporary, by number. width: elements of a chunk.
-function tensor.map_of(side, step, across, rows, width)
+-- or a temporary, by number. width: elements of a chunk. copies: a list, to which an operand's copy is added that a
+-- kernel makes of rows that no map can have: see gpu/contract.lua.
+function tensor.map_of(side, step, across, rows, width, copies)
   if not side.runs then
     return nil
   end
@@ -53,11 +75,15 @@ function tensor.map_of(side, step, across, rows, width)
     box[i] = run == along[#along] and 8 * width or is_other and (side.along == "k" and rows or 8 * width) or 1
     extent[i] = tensor.bits_of(run)
   end
-  return has_other and #box <= 5
-    and {
-      operand = (side.operand or 1) - 1, temporary = side.temporary, bytes = 16 // width, extent = extent, box = box,
-      swizzle = 128, rounded = width == 4 and 1 or nil,
-    } or nil
+  if not has_other or #box > 5 then
+    return nil
+  end
+  local copy = copies and side.operand and copy_of(copies, side, extent, 16 // width)
+  side.copy = side.copy or copy
+  return {
+    operand = (side.operand or 1) - 1, temporary = side.temporary, bytes = 16 // width, extent = extent, box = box,
+    swizzle = 128, rounded = width == 4 and 1 or nil, copy = copy, padded = copy and 1 or nil,
+  }
 end
 
 -- Slices that the copy engine brings to groups of four warps of 64 rows each, while one more group asks for them.

@@ -110,23 +110,26 @@ static __device__ __forceinline__ size_t lathe_times(size_t count, size_t each) 
 struct lathe_work {
   size_t m, n;                            /* the tile's first */
   unsigned all, nth, matrix, part, parts; /* tiles; nth: its number among them */
+  unsigned joined;                        /* blocks of a cluster that share a tile's terms, or 1 */
   bool is_there;
 
   __device__ __forceinline__ lathe_work(unsigned bm, unsigned bn, size_t m_count, size_t n_count,
                                         size_t matrices, unsigned fewest = 1,
-                                        unsigned block = blockIdx.x) {
+                                        unsigned block = blockIdx.x, unsigned given_joined = 1)
+      : joined(given_joined) {
     const unsigned GROUP = 8;
     const unsigned rows = (unsigned)lathe_times(m_count, bm),
                    columns = (unsigned)lathe_times(n_count, bn);
-    const unsigned tiles = rows * columns, at = block % tiles;
+    const unsigned tiles = rows * columns, tile = joined > 1 ? block / joined : block,
+                   at = tile % tiles;
     const unsigned group = at / (GROUP * columns), within = at % (GROUP * columns);
     const unsigned left = rows - group * GROUP, height = left < GROUP ? left : GROUP;
     all = tiles * (unsigned)matrices;
     m = (size_t)(group * GROUP + within % height) * bm;
     n = (size_t)(within / height) * bn;
-    nth = block % all;
+    nth = tile % all;
     matrix = nth / tiles;
-    part = block / all;
+    part = joined > 1 ? block % joined : tile / all;
     parts = gridDim.x > all ? gridDim.x / all : 1;
     parts = parts < fewest ? fewest : parts;
     is_there = part < parts;
@@ -217,6 +220,58 @@ static __device__ __forceinline__ bool lathe_gather(const lathe_work &work, N *s
     }
   }
   return true;
+}
+
+/* Rows of results that lie at no multiples of 16 bytes go to memory in parts of 32 bytes, of which a GPU takes so many
+ * at a time, whatever is in them. So neighbouring threads have neighbouring results of 4 bytes, one by one; but where
+ * there are few blocks, more instructions take longer. A warp has `rows` lines of LINE results, `place(line)` says
+ * which row a line is of. */
+template <typename C> static __device__ __forceinline__ bool lathe_is_apart(const C &c) {
+  return sizeof(typename C::element) == 4 && !c.whole_values && gridDim.x > 128;
+}
+
+template <int LINE, int LINES, typename C, typename Place>
+static __device__ __forceinline__ void lathe_finish_apart(const C &c, const float *lines,
+                                                          Place place, size_t n) {
+  __syncwarp();
+#pragma unroll 1
+  for (int at = (int)threadIdx.x % 32; at < LINES * LINE; at += 32) {
+    const float one[1] = {lines[at]};
+    const size_t row = place(at / LINE), column = n + at % LINE;
+    if (row < c.m_count && column < c.n_count)
+      c.finish(row, column, one, 1);
+  }
+  __syncwarp();
+}
+
+/* Finishes a tile of which each of `joined` blocks of a cluster has a part of all sums in shared memory, in lines of
+ * PADDED numbers: each adds up its share of the rows in the order of the parts, so that none waits for another's. */
+template <int BM, int BN, int PADDED, int THREADS, typename C>
+static __device__ __forceinline__ void lathe_finish_joined(const C &c, const float *lines, size_t m,
+                                                           size_t n, int joined, int part) {
+  const int share = (BM + joined - 1) / joined, first = part * share;
+  const int rows = BM - first < share ? BM - first : share;
+
+  lathe_cluster_arrive();
+  lathe_cluster_wait();
+#pragma unroll 1
+  for (int at = (int)threadIdx.x; at < rows * (BN / 4); at += THREADS) {
+    const int row = first + at / (BN / 4), column = at % (BN / 4) * 4;
+    float sums[4] = {};
+#pragma unroll 4
+    for (int of = 0; of < joined; of++) {
+      const uint4 words = lathe_take_from(lines + row * PADDED + column, (unsigned)of);
+      float some[4];
+      memcpy(some, &words, sizeof some);
+#pragma unroll
+      for (int nth = 0; nth < 4; nth++)
+        sums[nth] += some[nth];
+    }
+    if (m + row < c.m_count && n + column < c.n_count)
+      c.finish(m + row, n + column, sums, (long long)(c.n_count - n - column));
+  }
+  lathe_cluster_arrive(); /* others read what this block has */
+  lathe_cluster_wait();
 }
 
 /* The reads of one factor's slice: which each thread does, and where in shared memory their factors go. */
@@ -415,7 +470,59 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
     return lathe_gather<BM * BN, THREADS>(work, &sums[0][0], arrived, left);
   }
 
-  __device__ __forceinline__ void finish(const C &c, slices &, size_t m, size_t n) const {
+  /* Of blocks that are joined: through shared memory, which has room for a tile. */
+  __device__ __forceinline__ void finish_joined(const C &c, slices &s, size_t m, size_t n,
+                                                int joined, int part) const {
+    number *const lines = reinterpret_cast<number *>(&s);
+    static_assert(sizeof(slices) >= BM * (BN + AT_ONCE) * sizeof(number), "a tile has room");
+#pragma unroll
+    for (int i = 0; i < TM; i++)
+#pragma unroll
+      for (int group = 0; group < TN / AT_ONCE; group++) {
+        lathe_pack<number, AT_ONCE> pack;
+#pragma unroll
+        for (int nth = 0; nth < AT_ONCE; nth++)
+          pack.at[nth] = sums[i][group * AT_ONCE + nth];
+        const int row = at_m(i / AT_ONCE) + i % AT_ONCE;
+        lathe_store(lines + row * (BN + AT_ONCE) + at_n(group), pack);
+      }
+    __syncthreads();
+    lathe_finish_joined<BM, BN, BN + AT_ONCE, THREADS>(c, lines, m, n, joined, part);
+  }
+
+  /* A row of each thread's at a time, through shared memory. */
+  __device__ __forceinline__ void finish_apart(const C &c, slices &s, size_t m, size_t n) const {
+    constexpr int LINE = LANES_N * TN;
+    const int warp = (int)threadIdx.x / 32;
+    number *const lines = reinterpret_cast<number *>(&s) + warp * LANES_M * LINE;
+    static_assert(sizeof(slices) >= THREADS * TN * sizeof(number), "a warp has room for its lines");
+#pragma unroll
+    for (int i = 0; i < TM; i++) {
+      const int row = at_m(0) / AT_ONCE % LANES_M;
+#pragma unroll
+      for (int group = 0; group < TN / AT_ONCE; group++) {
+        lathe_pack<number, AT_ONCE> pack;
+#pragma unroll
+        for (int nth = 0; nth < AT_ONCE; nth++)
+          pack.at[nth] = sums[i][group * AT_ONCE + nth];
+        lathe_store(lines + row * LINE + at_n(group) % LINE, pack);
+      }
+      lathe_finish_apart<LINE, LANES_M>(
+          c, lines,
+          [&](int line) {
+            return m + warp / WARPS_N * LANES_M * TM + (i / AT_ONCE * LANES_M + line) * AT_ONCE +
+                   i % AT_ONCE;
+          },
+          n + warp % WARPS_N * LINE);
+    }
+  }
+
+  __device__ __forceinline__ void finish(const C &c, slices &s, size_t m, size_t n) const {
+    if constexpr (sizeof(typename C::element) == 4 && BM > 32) /* small ones lack registers */
+      if (lathe_is_apart(c)) {
+        finish_apart(c, s, m, n);
+        return;
+      }
     auto each = [&](auto f) {
 #pragma unroll
       for (int i = 0; i < TM; i++)

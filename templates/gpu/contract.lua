@@ -1,10 +1,13 @@
 -- How contractions are cut on any GPU: what their kernels and the host's side must agree on. The record of a part:
 --   steps[i]      of each step: a and b { along, count, plain }: the axis along which a factor is read, how many
 --                 elements at once, and whether it is elements as they are in memory, side by side, of 16 bits or f32;
---                 of a plain one that is the op's also operand: its place among those, and runs: those of the step
---                 that it has, the innermost first
+--                 of a plain one that is the op's also operand: its place among those, runs: those of the step that
+--                 it has, the innermost first, and copy: its copy, where kernels want one
 --   most_shared   tiles whose terms blocks may share
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
+--   copies        of operands whose rows may have to be padded: { operand, runs, bytes, rows, columns, before }: its
+--                 place among the op's, its runs, bytes of an element, the dimensions of how many rows there are and of
+--                 one, and the copies before it in the workspace
 --   variants[i]   { steps, shapes }: shapes[i] are the ways to cut a step, of which the first is taken that a
 --                 matrix's rows and columns fit; steps are the same for the host's side
 -- A shape is { sums, name, rows, columns, bm, bn, bk, threads, at_once, numbers, ... }: which template adds up its
@@ -129,12 +132,12 @@ local function extents(step)
   return made
 end
 
--- shapes_of(variant, step, made, number): the list of a step's shapes, made being its record of `steps`.
+-- shapes_of(variant, step, made, number, copies): the list of a step's shapes, made being its record of `steps`.
 return function(facts, work, shapes_of)
   local record = facts.programs.steps or facts.programs.stream
   local made = {
     launch = "templates/gpu/launch_steps.c", steps = {}, variants = {}, counts = 4 * MOST_BLOCKS,
-    most_shared = MOST_BLOCKS,
+    most_shared = MOST_BLOCKS, copies = {},
   }
   made.work = work(facts, false, { bytes = made.counts })
   for i, step in ipairs(record.steps) do
@@ -149,7 +152,7 @@ return function(facts, work, shapes_of)
   for i, v in ipairs(facts.variants) do
     local shapes, steps = {}, {}
     for s, step in ipairs(record.steps) do
-      shapes[s], steps[s] = shapes_of(v, step, made.steps[s], s), extents(step)
+      shapes[s], steps[s] = shapes_of(v, step, made.steps[s], s, made.copies), extents(step)
       steps[s].cuts = {}
       for c, shape in ipairs(shapes[s]) do
         shape.depth = shape.numbers > 0 and DEPTH * (shape.chains or 1) or nil
@@ -161,12 +164,15 @@ return function(facts, work, shapes_of)
           subgroups = shape.subgroups, side = shape.side, shared = shape.shared, architecture = shape.architecture,
           most = shape.most or MOST_BLOCKS, depth = shape.depth, number = shape.number,
           left = shape.numbers * facts.bits // 8,
-          stays = shape.stays, rate = shape.rate, wait = shape.wait, start = shape.start, maps = shape.maps,
-          slice = shape.wait and shape.bk or nil, extents = shape.extents,
+          stays = shape.stays, joins = shape.joins, pads = shape.pads, maps = shape.maps, extents = shape.extents,
+          rate = shape.rate, wait = shape.wait, start = shape.start, slice = shape.wait and shape.bk or nil,
+          rest_rate = shape.rest_rate, rest_wait = shape.rest_wait,
         }
       end
     end
-    made.variants[i] = { shapes = shapes, steps = steps, temporaries = temporaries, number = facts.bits // 8 }
+    made.variants[i] = {
+      shapes = shapes, steps = steps, temporaries = temporaries, copies = made.copies, number = facts.bits // 8,
+    }
   end
   return made
 end

@@ -56,14 +56,16 @@
 
 //@ -- A cut as C's lathe_cut has it, with the kernels' names, which begin with a stem.
 //@ local function cut_row(cut, stem, step, maps)
-//@ local first = kernels(stem .. cut.name, cut.cluster and stem .. cut.name .. "_cluster")
+//@ local first = kernels(stem .. cut.name, cut.cluster and stem .. cut.name .. "_cluster"
+//@   or cut.pads and stem .. "_copies" or nil)
 //@ local array = cut.maps and (", .nmaps = %d, .maps = %s"):format(#cut.maps, maps) or ""
+//@ local copies = cut.pads and (", .copies = %s_copies"):format(name) or ""
 //@ local image = step.image and step.image > 0 and ", .image = " .. step.image or ""
-        {$first$$(fields(cut, "name", "rows", "columns", "extents", "rooms", "maps"))$array$$image$},
+        {$first$$(fields(cut, "name", "rows", "columns", "extents", "rooms", "maps", "pads"))$array$$copies$$image$},
 //@ end
 
 //@ -- All launches that there may be, in order; their numbers are those of the steps.
-//@ local all, number_of = {}, {}
+//@ local all, number_of, has_copies = {}, {}, false
 //@ local function collect(steps)
 //@   for _, step in ipairs(steps) do
 //@     for _, choice in ipairs(step.choices or {}) do
@@ -74,34 +76,74 @@
 //@   end
 //@ end
 //@ collect(shape.steps)
-//@ local temporaries, placed = {}, {}
+//@ for _, step in ipairs(all) do
+//@   for _, cut in ipairs(step.cuts) do
+//@     has_copies = has_copies or cut.pads ~= nil
+//@   end
+//@ end
+//@ local temporaries, placed, places, at = {}, {}, 0, {}
 //@ for i, of in ipairs(shape.temporaries) do
 //@   temporaries[i] = ("lathe_upwards(%s * %d, 64)"):format(product(of), shape.number)
 //@ end
 
-//@ -- Where the copy engine finds a temporary, in the workspace.
-//@ local function place(nth)
-//@ if not placed[nth] then
-//@ placed[nth] = true
-static double $name$_temporary$nth$(const size_t *dim) {
-  (void)dim;
-  return $(work.bytes)$(nth > 1 and " + (double)(" .. table.concat(temporaries, " + ", 1, nth - 1) .. ")" or "");
+//@ -- What the workspace has but for copies of operands.
+//@ local function own_bytes()
+  const size_t temporaries = $(#temporaries > 0 and table.concat(temporaries, " + ") or "0");
+
+  //@ for _, of in ipairs(shape.listed or {}) do
+  if ($(product(of)) > UINT32_MAX)
+    return HUGE_VAL; /* places are listed by 32 bits */
+  //@ end
+  return $work.bytes$ + lathe_left_by_steps($name$_steps, dim) + (double)temporaries;
+//@ end
+//@ -- The bytes of copies, whose rows are padded where no tensor map can have them.
+//@ local function bytes_of(copies)
+//@   local list = {}
+//@   for _, copy in ipairs(copies) do
+//@     list[#list + 1] = (" + (double)lathe_padded(%s, %s, %d)"):format(product(copy.rows), product(copy.columns),
+//@       copy.bytes)
+//@   end
+//@   return table.concat(list)
+//@ end
+//@ if has_copies then
+static bool $name$_steps(lathe_query *q);
+
+static double $name$_copies(const size_t *dim) {
+//@ own_bytes()
 }
 
 //@ end
+//@ -- Where the copy engine finds a temporary or a copy: what is before it in the workspace.
+//@ local function place(map)
+//@ local of = map.copy or map.temporary
+//@ if not placed[of] then
+//@ places = places + 1
+//@ placed[of] = name .. "_place" .. places
+static double $(placed[of])(const size_t *dim) {
+//@ if map.copy then
+  return $name$_copies(dim)$(bytes_of(map.copy.before));
+//@ else
+//@ local before = table.concat(temporaries, " + ", 1, map.temporary - 1)
+  (void)dim;
+  return $(work.bytes)$(before ~= "" and " + (double)(" .. before .. ")" or "");
+//@ end
+}
+
+//@ end
+//@ at[map] = ", .place = " .. placed[of]
 //@ end
 //@ for s, step in ipairs(all) do
 //@ for c, cut in ipairs(step.cuts) do
 //@ if cut.maps then
 //@ for _, map in ipairs(cut.maps) do
-//@ if map.temporary then
-//@ place(map.temporary)
+//@ if map.temporary or map.copy then
+//@ place(map)
 //@ end
 //@ end
 _Static_assert($(#cut.maps) <= LATHE_MAX_MAPS, "a launch has room for that many maps");
 static const lathe_tensor_map $name$_maps$s$_$c$[] = {
 //@ for _, map in ipairs(cut.maps) do
-    {$map.operand$$(fields(map, "operand", "temporary"))$(map.temporary and (", .place = %s_temporary%d"):format(name, map.temporary) or "")},
+    {$map.operand$$(fields(map, "operand", "temporary", "copy"))$(at[map] or "")},
 //@ end
 };
 //@ end
@@ -155,13 +197,11 @@ static int $(defines "launches")(const lathe_schedule *self, const lathe_args *a
 }
 
 static double $(defines "workspace")(const size_t *dim) {
-  const size_t temporaries = $(#temporaries > 0 and table.concat(temporaries, " + ") or "0");
-
-  //@ for _, of in ipairs(shape.listed or {}) do
-  if ($(product(of)) > UINT32_MAX)
-    return HUGE_VAL; /* places are listed by 32 bits */
+  //@ if has_copies then
+  return $name$_copies(dim)$(bytes_of(shape.copies));
+  //@ else
+  //@ own_bytes()
   //@ end
-  return $work.bytes$ + lathe_left_by_steps($name$_steps, dim) + (double)temporaries;
 }
 
 //@ if kept then
@@ -172,17 +212,19 @@ static bool $(defines "fits")(const size_t *dim, size_t shared) {
 //@ end
 //@ if is_tried then
 //@ -- A way for each cut, past the sizes that those before it are for; where a tile has all columns, with a few of
-//@ -- them. Terms that blocks do not share go in slices, of which so many are several. A step may say what it is tried
-//@ -- with, or that it is not (false).
-//@ local FEW, SLICES = 7, 256
+//@ -- them. Terms that blocks do not share go in slices, of which so many are several. Those of a cluster's blocks are
+//@ -- shared by others where there are many. A step may say what it is tried with, or that it is not (false).
+//@ local FEW, SLICES, MANY = 7, 256, 16384
 static const lathe_way $(defines "ways")[] = {
 //@ for _, step in ipairs(all) do
 //@ local rows, columns = 0, 0
 //@ local way = step.way or {}
 //@ for c, cut in ipairs(step.way ~= false and step.cuts or {}) do
 //@ local wide = way.side or cut.bn and cut.bn * (step.vector or 1)
+//@ local many = cut.joins and ", " .. MANY or ""
     {.m = $(way.m or step.m), .n = $(way.n or step.n), .k = $step.k$, .above = {$(way.above_m or rows), $(way.above or columns)},
-     .tile = {$(way.side or cut.bm), $(wide or FEW)}, .block = {0, 0, $(cut.left > 0 and cut.terms or SLICES)}, .cut = $c$},
+     .tile = {$(way.side or cut.bm), $(wide or FEW)}, .block = {0, 0, $(cut.left > 0 and cut.terms or SLICES)$many$},
+     .cut = $c$},
 //@ rows, columns = math.max(rows, cut.rows or 0), math.max(columns, (cut.columns or 0) * (step.vector or 1))
 //@ end
 //@ end

@@ -253,36 +253,69 @@ static uint32_t threads_of_cut(const lathe_cut *c, const lathe_limits *limits) {
   return threads <= limits->group ? threads : 0;
 }
 
-static bool can_be(const lathe_query *q, const lathe_cut *c, size_t shared) {
-  const lathe_limits *limits = q->limits;
+/* Whether a cut's factors lie as tensor maps can have them, or may be copied; what is so is noted for other cuts. */
+static bool has_maps(lathe_query *q, const lathe_cut *c) {
   uint64_t extents[5], strides[4];
+  bool all = c->nmaps == 0 || q->limits->maps;
 
-  for (int i = 0; i < c->nmaps; i++)
-    if (!limits->maps || !lathe_lay_out(&c->maps[i], q->args, extents, strides))
-      return false;
-  return threads_of_cut(c, limits) > 0 && limits->shared >= shared &&
+  for (int i = 0; i < c->nmaps; i++) {
+    const bool can = lathe_lay_out(&c->maps[i], q->args, extents, strides) > 0;
+    q->rest |= !can || lathe_is_padded(&c->maps[i], q->dim);
+    all &= can;
+  }
+  return all;
+}
+
+static bool can_be(lathe_query *q, const lathe_cut *c, size_t shared) {
+  const lathe_limits *limits = q->limits;
+
+  return has_maps(q, c) && threads_of_cut(c, limits) > 0 && limits->shared >= shared &&
          (c->room == 0 || shared <= c->room) && limits->architecture >= c->architecture;
 }
 
+/* Whether the blocks that share a tile's terms are a cluster's. */
+static bool is_joined(const lathe_query *q, const lathe_cut *c, size_t shares) {
+  return shares > 1 && shares <= c->joins && shares <= q->limits->cluster;
+}
+
+/* Bytes of the copies that a cut has made of its factors. */
+static size_t copied(const lathe_query *q, const lathe_cut *c) {
+  uint64_t extents[5] = {0}, strides[4];
+  size_t bytes = 0;
+
+  for (int i = 0; i < c->nmaps; i++)
+    if (lathe_is_padded(&c->maps[i], q->dim)) {
+      const int rank = lathe_lay_out(&c->maps[i], q->args, extents, strides);
+      bytes += rank > 1 ? strides[rank - 2] * extents[rank - 1] : 0;
+    }
+  return bytes;
+}
+
 /* Takes a cut where it is faster, with the best number of shares. Clocks as of one H100: what a multiprocessor
- * multiplies and stores, or what its blocks wait for slices; each tile's start; and where blocks share terms, to leave
- * sums, to meet, and for the last of them to take all. */
+ * multiplies and stores, or what its blocks wait for slices; each tile's start; where blocks share terms, to leave sums,
+ * to meet, and for the last of them to take all; and a launch that copies factors. */
 static void try_fastest(lathe_query *q, const lathe_step *s, const lathe_cut *c, size_t shared,
                         size_t most) {
-  const double stored = c->left / 24, met = 2500,
+  const double stored = c->left / 24, met = 2500, joined = 1200 + c->left / 16,
                taken = c->left * 8 / (c->threads < 128 ? c->threads : 128);
-  const size_t tiles = tiles_of(s, c), slices = lathe_times(s->k, c->terms);
+  const size_t tiles = tiles_of(s, c), slices = lathe_times(s->k, c->terms), bytes = copied(q, c);
+  const double ahead = bytes > 0 ? 9000 + (double)bytes / 1000 : 0;
+  const double rate = q->rest && c->rest_rate ? c->rest_rate : c->rate;
+  const double wait = q->rest && c->rest_wait ? c->rest_wait : c->wait;
 
   for (size_t shares = fewest_shares(s, c); shares <= most; shares++) {
     const size_t each = lathe_times(tiles * shares, q->limits->multiprocessors);
     const size_t waves = lathe_times(each, c->at_once);
     const double terms = (double)lathe_times(slices, shares) * c->terms;
     const double full = terms < (double)s->k ? terms : (double)s->k;
-    const double busy = (double)each * ((double)c->bm * c->bn * full / c->rate + stored);
+    const double busy = (double)each * ((double)c->bm * c->bn * full / rate + stored);
     const double waiting =
-        c->slice ? (double)(waves * lathe_times((size_t)full, c->slice)) * c->wait : 0;
-    const double gathered = shares > 1 ? met + taken * (double)(shares + 1) : 0;
-    const double clocks = (busy > waiting ? busy : waiting) + (double)waves * c->start + gathered;
+        c->slice ? (double)(waves * lathe_times((size_t)full, c->slice)) * wait : 0;
+    const double gathered = is_joined(q, c, shares) ? joined
+                            : shares > 1            ? met + taken * (double)(shares + 1)
+                                                    : 0;
+    const double clocks =
+        (busy > waiting ? busy : waiting) + (double)waves * c->start + gathered + ahead;
     if (!q->cut || clocks < q->clocks) {
       q->cut = c;
       q->shares = shares;
@@ -330,21 +363,36 @@ bool lathe_take(lathe_query *q, const lathe_step *s) {
 
   q->cut = NULL;
   q->nth = 0;
+  q->rest = false;
   q->decided = false;
   if (q->asks != LATHE_LAUNCHES)
     return q->asks == LATHE_LEFT || fits;
   if (!c)
     return false;
+  const bool joined = is_joined(q, c, q->shares);
   const uint32_t cluster = lathe_cluster(q, s, c), threads = threads_of_cut(c, q->limits);
   const size_t all = tiles_of(s, c) * q->shares * cluster;
   const size_t at_once = (size_t)q->limits->multiprocessors * c->at_once;
   const uint32_t *matrix = q->limits->matrix;
+  const size_t packs = copied(q, c) / 16, most = q->limits->multiprocessors;
+  if (packs > 0)
+    q->to[q->launches++] = (lathe_launch){
+        .kernel = q->self->kernels[c->name + 1],
+        .image = c->image,
+        .grid = {blocks(packs, 1024, most), 1, 1},
+        .block = {1024, 1, 1},
+        .cluster = 1,
+        .shared =
+            (uint32_t)q->shared, /* or multiprocessors stop for another split of their memory */
+        .past = (size_t)c->copies(q->dim),
+    };
   q->to[q->launches++] = (lathe_launch){
       .kernel = q->self->kernels[c->name + (cluster > 1)],
       .image = c->image,
       .grid = {(uint32_t)(c->stays ? smaller(all, at_once) : all), 1, 1},
       .block = {threads, 1, 1},
-      .cluster = cluster,
+      .cluster = joined ? (uint32_t)q->shares : cluster,
+      .joined = joined,
       .shared = (uint32_t)q->shared,
       .maps = c->maps,
       .nmaps = c->nmaps,

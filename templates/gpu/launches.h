@@ -128,12 +128,19 @@ typedef struct lathe_cut {
   uint32_t cluster; /* CUDA: the most blocks that share each tile's columns; a power of two, or 0 */
   uint32_t
       room; /* the most shared memory that it takes with its rooms, bytes; 0: it has no rooms */
+  uint32_t
+      joins; /* CUDA: the most blocks of a cluster that share a tile's terms, in place of `cluster` */
   uint32_t stays; /* 1: no more blocks than run at once, which go on to further tiles */
   /* Multiply-adds that a multiprocessor does in a clock, and clocks that a tile takes besides. 0: none. Of a block
    * alone: clocks between its slices of so many terms; 0: it has a multiprocessor's rate. */
   uint32_t rate, start, wait, slice;
-  int nmaps; /* CUDA: of its factors, without which it is not taken */
+  uint32_t rest_rate,
+      rest_wait; /* where factors lie as no tensor map can have them; 0: as elsewhere */
+  int nmaps;     /* CUDA: of its factors, without which it is not taken */
   const lathe_tensor_map *maps;
+  lathe_cost *
+      copies; /* where in the workspace copies of factors begin whose rows no map can have; the kernel that makes
+                       * them follows. Null: none */
 } lathe_cut;
 
 /* What is asked of a variant's steps for a size: the launches of a call; the most bytes that their blocks leave,
@@ -154,6 +161,7 @@ typedef struct lathe_query {
    * takes. */
   const lathe_cut *cut;
   uint32_t nth; /* cuts that were tried */
+  bool rest;    /* a factor lies as no tensor map can have it */
   size_t shares, shared;
   double clocks;
   bool decided;
@@ -171,6 +179,12 @@ bool lathe_take(lathe_query *q, const lathe_step *s);
 /* The blocks of a cluster, of which each has some of a tile's columns: as many as those are worth, where so many run at
  * once. */
 uint32_t lathe_cluster(const lathe_query *q, const lathe_step *s, const lathe_cut *c);
+
+/* Bytes of the copy of an operand whose rows no tensor map can have; 0: one can. */
+static inline size_t lathe_padded(size_t rows, size_t columns, size_t bytes) {
+  return columns * bytes % 16 == 0 ? 0
+                                   : lathe_upwards(rows * lathe_upwards(columns * bytes, 16), 64);
+}
 
 /* Shared memory for a row of so many elements; and for a block's share of a matrix with rows of these, which lies along
  * them or across. Lines end eight elements past a multiple of 64, or 16 bytes past one of 16. */

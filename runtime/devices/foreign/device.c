@@ -334,28 +334,22 @@ static bool intact(device_call *call) {
 }
 
 device *device_foreign(void) {
-  static device here = {
-      .id = "cpu",
-      .kind = LATHE_PEER,
-      .prepare = prepare,
-      .release = release,
-      .reset = reset,
-      .load = load,
-      .take_turns = take_turns,
-      .run = run,
-      .run_under = run_under,
-      .time = time_calls,
-      .clock_mhz = cpu_clock_mhz,
-      .output = output,
-      .intact = intact,
-      .peek = device_peek_output,
-      .poke = device_poke_output,
-      .streams_rate = cpu_threads_streams_rate,
-      .arithmetic_rate = cpu_threads_arithmetic_rate,
-  };
+  static device here;
 
-  here.name = device_cpu()->name;
-  here.memory = device_cpu()->memory;
-  here.features = device_cpu()->features | LATHE_ON_PEER;
+  here = *device_cpu();
+  here.kind = LATHE_PEER;
+  here.features |= LATHE_ON_PEER;
+  here.hidden = 0;
+  here.prepare = prepare;
+  here.release = release;
+  here.reset = reset;
+  here.load = load;
+  here.take_turns = take_turns;
+  here.run = run;
+  here.run_under = run_under;
+  here.time = time_calls;
+  here.empty_launch = NULL;
+  here.output = output;
+  here.intact = intact;
   return &here;
 }

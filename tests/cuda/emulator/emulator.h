@@ -370,6 +370,10 @@ static inline void lathe_put(float2 *to, float2 p, unsigned block) {
   *static_cast<float2 *>(emulator_in_block(to, block)) = p;
 }
 
+static inline uint4 lathe_take_from(const void *from, unsigned block) {
+  return *static_cast<const uint4 *>(emulator_in_block(const_cast<void *>(from), block));
+}
+
 /* A GPU faults where an access of 16 bytes is not aligned. */
 static inline void emulator_align(const void *at) {
   if ((uintptr_t)at % 16 != 0)
