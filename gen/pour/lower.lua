@@ -23,7 +23,7 @@
 --   require   the line by which a file asks for an extension that a backend.lua names as needed
 --   folds_otherwise  whether its compilers compute with literals in another precision than with variables
 --   setup(k)  sets k.vector, k.mask, k.integer (types of variables), k.lanes, k.marks, k.prologue (the
---             lines that a file begins with), and k.let where `const` is not what declares a value,
+--             lines that a file begins with), and k.let where "const " is not what declares a value,
 --             k.let_exactly where another word keeps compilers from exchanging roundings
 --   methods   further methods of the class; integer_literal(value) is needed
 
@@ -271,7 +271,7 @@ function lower.kernel(language, set_name, dtype, name, operands, prog, dims)
     spelling = language.types[compute], storage = storage.storage or storage.number,
     number = language.types[compute].number, operands = operands, program = of_kernel(prog), dims = dims,
     key = set_name .. "|" .. dtype .. "|", memo = {}, facts = {}, uniform_names = {}, uniforms_used = {},
-    phase_of = {}, let = "const", own_type = own, mixed = next(own) ~= nil,
+    phase_of = {}, let = "const ", own_type = own, mixed = next(own) ~= nil,
     narrow = dtype ~= compute and rounds_all(operands, own),
   }, class_of(language))
   language.setup(self)

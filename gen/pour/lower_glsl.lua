@@ -402,8 +402,8 @@ function glsl.setup(k)
   -- Computed in f32 and rounded to half its bits: a rounding less there does not show.
   k.precise = k.narrow and "" or "precise "
   -- NVIDIA's compiler takes x + c - c for x where neither is precise.
-  k.let_exactly = "const precise"
-  k.let = k.narrow and "const" or k.let_exactly
+  k.let_exactly = "const precise "
+  k.let = k.narrow and "const " or k.let_exactly
   k.vector, k.mask = k.number, "bool"
   k.integer = k.spelling.bits == 64 and "uint64_t" or "uint"
   k.bytes = glsl.types[k.dtype].bytes

@@ -69,7 +69,7 @@ local function emit(self, roots, names, lines, prefix)
   local serial = 0
   local walk
   local declared = self.let_exactly and takes_bits(roots) and self.let_exactly or self.let
-  local let, variable = declared .. " ", declared:gsub("const ?", ""):gsub("%S$", "%0 ")
+  local let, variable = declared, declared:gsub("const ", "")
   local hidden = self.language.folds_otherwise and find_hidden(roots) or {}
   local zeros = self.language.drops_zeros and find_zeros(roots) or {}
   local function declare(node, qualifier, value)
@@ -325,7 +325,7 @@ function kernel:point(name, results, alone)
   if #results == 1 then
     point.type = self.vector
     lines[#lines + 1] = "return " .. names[roots[1]] .. ";"
-    point.call = string.format("%s %s %s = %s(%s);", self.let, self.vector, results[1].name, point.name,
+    point.call = string.format("%s%s %s = %s(%s);", self.let, self.vector, results[1].name, point.name,
       table.concat(arguments, ", "))
   else
     point.type = "void"
@@ -392,14 +392,14 @@ local function emit_uniform(self, node, name, names, lines)
     end
     if outside[n.op] then
       names[n] = n.name .. "_"
-      lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, self.vector, names[n],
+      lines[#lines + 1] = string.format("%s%s %s = %s;", self.let, self.vector, names[n],
         self:text("splat", outside[n.op].plain(self, n)))
     end
   end
   walk(node)
   emit(self, { node }, names, lines, name .. "_")
   if names[node] ~= name then
-    lines[#lines + 1] = string.format("%s %s %s = %s;", self.let, type_of(self, node), name, names[node])
+    lines[#lines + 1] = string.format("%s%s %s = %s;", self.let, type_of(self, node), name, names[node])
   end
 end
 

@@ -7,6 +7,7 @@
 //@ local K = use "contract_kernel.cu"
 //@ if first then
 #include "chain.h"
+#include "short.h"
 #include "thin.h"
 
 //@ end
