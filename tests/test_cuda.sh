@@ -69,7 +69,7 @@ gatherers powers below_another 0
 # In 16 bits the halves of erfc that are the normal distribution's are computed as such, and so is its bell:
 # gen/pour/narrow.lua begins the one with |x| + 2.828427, and makes the other of one power.
 lines() { # lines TEXT OP DTYPE NUMBER: how many lines of the op's point functions have a text
-  is "$1 in $2, $3" test "$(grep -c "^  const float t[0-9]* = .*$1" "$tmp/two/$2/$2_$3__cuda.cu")" = "$4"
+  is "$1 in $2, $3" test "$(grep -c "^  float t[0-9]* = .*$1" "$tmp/two/$2/$2_$3__cuda.cu")" = "$4"
 }
 lines 2.828427f normal f16 2 # of rows in registers, and of such as are read again
 lines lathe_power normal f16 4

@@ -458,11 +458,11 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("no places", 0, NAMED("y = RC", "at(x, {}) + w", ""),
             "specs/t.lua:5: at: expected places by the names of axes, as in { cols = position "
             "\"cols\" - 1 }, found none"),
-    REFUSES(
-        "a place that varies over what is summed", 0,
-        NAMED("y = RC", "x + at(w * sum(x, \"rows\"), { cols = position \"rows\" })", ""),
-        "specs/t.lua:5: at: a place varies over { \"rows\" }, which what is read there is reduced "
-        "over; give one of these another name"),
+    REFUSES("a place that varies over the axis of a maximum", 0,
+            NAMED("y = RC", "x + at(w * max(x, \"rows\"), { cols = position \"rows\" })", ""),
+            "specs/t.lua:5: at: a place varies over { \"rows\" }, which an extreme that is read "
+            "there is "
+            "over; give one of these another name"),
     REFUSES(
         "a gradient by places that are not undone", 0,
         NAMED("y = RC", "at(x, { cols = position \"cols\" * 2 }, 0) + w", "backward = true,"),

@@ -108,7 +108,7 @@ local function moved(root, places, set, varies)
     elseif not memo[node] then
       local is_caught = expr.reduces(node) and node.k & varies ~= 0 -- by a name that means two axes
       if is_caught and node.op ~= "sum" then
-        refuse(string.format("a place varies over %s, which what is read there is reduced over; give one of these "
+        refuse(string.format("a place varies over %s, which an extreme that is read there is over; give one of these "
           .. "another name", axes.show(expr.axes().names, node.k & varies)))
       end
       local stays = is_caught or expr.scans(node) and node.k & (set | varies) ~= 0

@@ -14,7 +14,7 @@
 
 /* r = fma(s, x, y) */
 static __device__ __forceinline__ float small_map_f32__cuda_point(float in_x_, float in_y_, float arg_s_) {
-  const float t1 = fmaf(arg_s_, in_x_, in_y_);
+  float t1 = fmaf(arg_s_, in_x_, in_y_);
   return t1;
 }
 
@@ -36,12 +36,12 @@ static __device__ __forceinline__ void small_map_f32__cuda_b128_u2_tile(const la
   for (int nth = 0; nth < 8; nth++)
     if (start + nth * 128 < count)
       in_y_at[nth] = in_y[start + nth * 128];
-  const float arg_s_ = arg_s;
+  float arg_s_ = arg_s;
 #pragma unroll
   for (int nth = 0; nth < 8; nth++) {
     const float in_x_ = in_x_at[nth];
     const float in_y_ = in_y_at[nth];
-    const float out_r_ = small_map_f32__cuda_point(in_x_, in_y_, arg_s_);
+    float out_r_ = small_map_f32__cuda_point(in_x_, in_y_, arg_s_);
     if (start + nth * 128 < count) {
       out_r[start + nth * 128] = out_r_;
     }
@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(128)
 #pragma unroll
   for (int slot = 0; slot < 2; slot++)
     in_y_pack[slot] = lathe_load_once<4>(in_y + first + (slot * 128 + threadIdx.x) * 4);
-  const float arg_s_ = arg_s;
+  float arg_s_ = arg_s;
 #pragma unroll
   for (int slot = 0; slot < 2; slot++) {
     const size_t at = first + (slot * 128 + threadIdx.x) * 4;
@@ -86,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(128)
     for (int lane = 0; lane < 4; lane++) {
       const float in_x_ = lathe_number(in_x_pack[slot], lane);
       const float in_y_ = lathe_number(in_y_pack[slot], lane);
-      const float out_r_ = small_map_f32__cuda_point(in_x_, in_y_, arg_s_);
+      float out_r_ = small_map_f32__cuda_point(in_x_, in_y_, arg_s_);
       out_r_pack.at[lane] = out_r_;
     }
     lathe_store_once(out_r + at, out_r_pack);

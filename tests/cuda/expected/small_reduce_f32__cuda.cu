@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
 #pragma unroll
     for (int nth = 0; nth < N; nth++) {
       const float in_x_ = in_x_pack[nth / 4].at[nth % 4];
-      const float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
+      float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
       argmax1_terms[nth] = argmax1_term;
     }
     if (!whole) {
@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
 #pragma unroll
     for (int nth = 0; nth < N; nth++) {
       const float in_x_ = in_x_pack[nth / 4].at[nth % 4];
-      const float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
+      float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
       argmax1_terms[nth] = argmax1_term;
     }
     if (!whole) {
@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
 #pragma unroll
     for (int nth = 0; nth < N; nth++) {
       const float in_x_ = in_x_pack[nth / 4].at[nth % 4];
-      const float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
+      float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
       argmax1_terms[nth] = argmax1_term;
     }
     mine.argmax1.find(argmax1_terms, [=](int nth) { return at(first, nth); });
@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
   if (blockIdx.x == gridDim.x - 1 && threadIdx.x < tail) {
     const size_t i = count - tail + threadIdx.x;
     const float in_x_ = in_x[i];
-    const float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
+    float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
     const auto here = [=](int) { return i; };
     const float argmax1_terms[1] = {argmax1_term};
     mine.argmax1.take(argmax1_terms, here);
@@ -183,7 +183,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
 #pragma unroll
     for (int nth = 0; nth < N; nth++) {
       const float in_x_ = in_x_at[nth];
-      const float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
+      float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
       argmax1_terms[nth] = argmax1_term;
     }
     if (!whole) {
@@ -209,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
 #pragma unroll
     for (int nth = 0; nth < N; nth++) {
       const float in_x_ = in_x_at[nth];
-      const float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
+      float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
       argmax1_terms[nth] = argmax1_term;
     }
     if (!whole) {
@@ -237,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(64, 2)
 #pragma unroll
     for (int nth = 0; nth < N; nth++) {
       const float in_x_ = in_x_at[nth];
-      const float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
+      float argmax1_term = small_reduce_f32__cuda_pass1(in_x_);
       argmax1_terms[nth] = argmax1_term;
     }
     mine.argmax1.find(argmax1_terms, [=](int nth) { return at(first, nth); });

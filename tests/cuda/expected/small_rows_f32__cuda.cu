@@ -5,7 +5,7 @@ static __device__ __forceinline__ float small_rows_f32__cuda_pass1(float in_x_) 
 
 /* y = x / sum1 */
 static __device__ __forceinline__ float small_rows_f32__cuda_point(float in_x_, float u1) {
-  const float t1 = in_x_ * u1;
+  float t1 = in_x_ * u1;
   return t1;
 }
 
