@@ -77,21 +77,23 @@ checked() { emulated --size "$sizes" "$@"; }
 is 'is right without a fault' checked
 cp -R "$tmp/tree/templates" "$tmp/right"
 
-# fault ROWS FILE FROM TO: with that in place of a text, which is there once, kernels are built, and those whose names
-# match ROWS are wrong
+# fault ROWS FILE FROM TO [OPTION...]: with that in place of a text, which is there once, kernels are built, and those
+# whose names match ROWS are wrong
 fault() {
   plant "$tmp/tree/templates/cuda/$2" "$3" "$4" && ninja out/bench
-  built=$?
-  checked --variant "*cuda_$1"
+  built=$? rows=$1 file=$2
+  shift 4
+  checked --variant "*cuda_$rows" "$@"
   wrong=$?
-  cp "$tmp/right/cuda/$2" "$tmp/tree/templates/cuda/$2"
+  cp "$tmp/right/cuda/$file" "$tmp/tree/templates/cuda/$file"
   [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"
 }
 tiles=m128_s3 mma='mma*' wgmma='wgmma*'
 is 'finds a tile without an end' fault $tiles tiles.h '(long long)(c.n_count - column)' 'AT_ONCE'
 is 'finds a barrier left out' fault $tiles tiles.h 'keep(k + BK, turn);
           __syncthreads();' 'keep(k + BK, turn);'
-is 'finds a part left out' fault $tiles tiles.h 'part + p < work.parts ? all' 'part + p + 1 < work.parts ? all'
+# Large tiles, whose blocks are no cluster.
+is 'finds a part left out' fault $tiles tiles.h 'part + p < work.parts ? all' 'part + p + 1 < work.parts ? all' --cut 8
 is 'finds a part that begins elsewhere' fault $tiles contract_kernel.cu \
   'work.part * each < here.k_count ? work.part * each' 'work.part * each < here.k_count ? work.part * (each + 1)'
 # shellcheck disable=SC2016
@@ -128,10 +130,12 @@ is 'finds results stored before they are there' fault "$wgmma" fetched.h '__sync
       auto'
 is 'finds copies whose chunks are not rotated' fault "$wgmma" tensor_shape.lua 'swizzle = 128' 'swizzle = 0'
 is 'finds copies of other lines' fault "$wgmma" contract_step.cu 'across .. " + line"' 'across'
-is 'finds tiles that no block goes on to' fault "$wgmma" tiles.h 'is_there = part < parts' 'is_there = block < gridDim.x'
-is 'finds whole tiles of another row' fault "$wgmma" fetched.h 'c.finish_whole(y, x, some, 4)' 'c.finish_whole(y ^ 1, x, some, 4)'
+is 'finds tiles that no block goes on to' fault "$wgmma" tiles.h 'is_there = part < parts' \
+  'is_there = block < gridDim.x' --cut 11
+is 'finds whole tiles of another row' fault "$wgmma" fetched.h 'c.finish_whole(y, x, some, 4)' \
+  'c.finish_whole(y ^ 1, x, some, 4)' --cut 11
 is 'finds tiles that are not whole' fault "$wgmma" fetched.h 'n + (TURNED ? ROWS : COLUMNS) <= c.n_count &&' \
-  'n < c.n_count &&'
+  'n < c.n_count &&' --cut 11
 sizes=128x8x4864 # a block goes round the stages
 is 'finds a stage given back too early' fault "$wgmma" fetched.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
 sizes=9x136x1304

@@ -141,10 +141,14 @@ local function cut_of(step, cut, names, of, let, list)
   needs[#needs + 1] = ("shared >= %s"):format(shared)
   needs[#needs + 1] = cut.room and ("%s <= %d"):format(shared, cut.room) or nil
   needs[#needs + 1] = cut.architecture and ("architecture >= %d"):format(cut.architecture) or nil
-  local maps = list {}
+  local maps, lie = list {}, {}
   for i, map in ipairs(cut.maps or {}) do
+    maps[i] = map_of(map, lie, of.places, list)
+  end
+  if #maps > 0 then -- in a description rows that no map can have are not copied
     needs[#needs + 1] = "maps"
-    maps[i] = map_of(map, needs, of.places, list)
+    table.move(lie, 1, #lie, #needs + 1, needs)
+    of.rest = ("if(%s, 0, 1)"):format(both(lie))
   end
   local every = let("all", shares(("min(%s, %d)"):format(at_once, cut.most)))
   local groups = ("%s * shares * %s"):format(all, clusters)
@@ -156,6 +160,7 @@ local function cut_of(step, cut, names, of, let, list)
   if cut.rate then
     made.rate, made.start, made.terms, made.at_once = cut.rate, cut.start or 0, cut.terms, cut.at_once
     made.wait, made.slice, made.threads, made.k = cut.wait or 0, cut.slice or 1, cut.threads, names.k
+    made.rest, made.rest_rate, made.rest_wait = cut.rest_rate and of.rest, cut.rest_rate, cut.rest_wait
     made.tile, made.left, made.fewest, made.tiles, made.slices = cut.bm * cut.bn, cut.left, fewest, all, slices
   end
   if of.vulkan then
@@ -167,6 +172,10 @@ local function cut_of(step, cut, names, of, let, list)
     local x = cut.stays and ("min(%s, %s)"):format(groups, at_once) or groups
     made.grid = list { ("if(%s > 0, %s, %s)"):format(groups, x, clusters), "1", "1" }
     made.cluster, made.shared, made.kernels = clusters, shared, kernels
+    if cut.joins then
+      made.joins = cut.joins
+      made.cluster = ("if(shares > 1 && shares <= min(%d, cluster), shares, 1)"):format(cut.joins)
+    end
     made.kernel = ("%s > 1"):format(clusters)
   end
   local if_wanted = both(wanted)

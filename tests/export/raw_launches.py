@@ -71,12 +71,17 @@ def take(cuts, known):
             best = (0, most, cut)
             break
         tiles, slices, fewest, terms = (value_of(cut[what], known) for what in ("tiles", "slices", "fewest", "k"))
+        rest = value_of(cut.get("rest", 0), known)
+        rate, wait = (cut["rest_" + what] if rest else cut[what] for what in ("rate", "wait"))
         for shares in range(fewest, most + 1):
             each = -(-tiles * shares // known["machine"])
             waves, full = -(-each // cut["at_once"]), min(-(-slices // shares) * cut["terms"], terms)
-            clocks = max(each * (cut["tile"] * full / cut["rate"] + cut["left"] / 24),
-                         waves * -(-full // cut["slice"]) * cut["wait"]) + waves * cut["start"]
-            clocks += 2500 + cut["left"] * 8 / min(cut["threads"], 128) * (shares + 1) if shares > 1 else 0
+            clocks = max(each * (cut["tile"] * full / rate + cut["left"] / 24),
+                         waves * -(-full // cut["slice"]) * wait) + waves * cut["start"]
+            if 1 < shares <= min(cut.get("joins", 0), known["cluster"]):
+                clocks += 1200 + cut["left"] / 16
+            elif shares > 1:
+                clocks += 2500 + cut["left"] * 8 / min(cut["threads"], 128) * (shares + 1)
             if not best or clocks < best[0]:
                 best = (clocks, shares, cut)
     if not best:
