@@ -164,6 +164,7 @@ __device__ __forceinline__ void make_$letter$(const raw_$letter$ &raw, number (&
     x[nth] = packed;
   }
 }
+//@ if not made.layer then
 
 //@ raw(step, part, "one_of_" .. letter, along, "1")
 
@@ -179,6 +180,7 @@ __device__ __forceinline__ number one_$letter$(size_t $across$, size_t k) const 
   //@ compute(step, part, along, 1, P)
   return is_there ? packed : number(0);
 }
+//@ end
 //@ if made.plain or made.layer and made[letter].plain then
 //@ local operand = part.point.inputs[1].operand
 
