@@ -14,7 +14,8 @@ local function declare(name, inputs, outputs, compute, keys)
   end
   op(name) {
     doc = name, axes = keys.axes, inputs = inputs, outputs = outputs, scalars = keys.scalars, compute = compute, sizes = { size },
-    dtypes = { "f32", "f16" }, ulp = { f32 = 6, f16 = 3 }, backward = keys.backward,
+    dtypes = keys.double and { "f64", "f32", "f16" } or { "f32", "f16" }, backward = keys.backward,
+    ulp = { f64 = keys.double and 6, f32 = 6, f16 = 3 },
   }
 end
 
@@ -97,7 +98,7 @@ end, { axes = { "o" }, backward = true })
 declare("stencil", { x = { "h", "w" } }, { y = { "h", "w" } }, function(x)
   local north, east = at(x, { h = position "h" - 1 }, 0), at(x * 2, { w = position "w" + 1, h = position "h" }, 1)
   return north + east - 4 * x + at(x, { w = count "w" - 1 - position "w" })
-end, { backward = true })
+end, { backward = true, double = true })
 
 -- Places that go against the vectors, or twice as far, and leave the operand within one.
 declare("mirrored", { x = { "h", "w" } }, { y = { "h", "w" } },
@@ -124,14 +125,15 @@ declare("one_hot", { x = { "b" }, ids = { "b", index = "v" } }, { y = { "b", "v"
 
 declare("upsampled", { x = { "c", "h" } }, { y = { "o", "c" } },
   function(x) return at(x, { h = floor(position "o" / 2) }, 0) + at(x, { h = floor((position "o" - 3) / 3) }, -1) end,
-  { axes = { "o" } })
+  { axes = { "o" }, double = true })
 
 declare("transposed_there", { x = { "s", "t" } }, { y = { "s", "t" } },
   function(x) return at(x, { s = position "t", t = position "s" }, 0) end)
 
 -- Read at places that vary over the axis of the sum, which is what its gradient reads: a sum of its own, not one there.
 declare("caught", { x = { "a", "b", "c" }, w = { "b" } }, { y = { "a", "b", "c" } },
-  function(x, w) return at(sum(x * w, "b"), { c = position "c" - position "b" + 1 }, 0) * x end, { backward = true })
+  function(x, w) return at(sum(x * w, "b"), { c = position "c" - position "b" + 1 }, 0) * x end,
+  { backward = true, double = true })
 
 -- Scans: of all kinds, along inner and outer axes, both ways and with or without the place itself; of each other, of
 -- reductions and under them; read elsewhere.
