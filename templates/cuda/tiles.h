@@ -470,6 +470,15 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
     return lathe_gather<BM * BN, THREADS>(work, &sums[0][0], arrived, left);
   }
 
+  /* Neighbouring sums of a row. */
+  __device__ __forceinline__ lathe_pack<number, AT_ONCE> pack_of(int i, int group) const {
+    lathe_pack<number, AT_ONCE> pack;
+#pragma unroll
+    for (int nth = 0; nth < AT_ONCE; nth++)
+      pack.at[nth] = sums[i][group * AT_ONCE + nth];
+    return pack;
+  }
+
   /* Of blocks that are joined: through shared memory, which has room for a tile. */
   __device__ __forceinline__ void finish_joined(const C &c, slices &s, size_t m, size_t n,
                                                 int joined, int part) const {
@@ -479,12 +488,8 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
     for (int i = 0; i < TM; i++)
 #pragma unroll
       for (int group = 0; group < TN / AT_ONCE; group++) {
-        lathe_pack<number, AT_ONCE> pack;
-#pragma unroll
-        for (int nth = 0; nth < AT_ONCE; nth++)
-          pack.at[nth] = sums[i][group * AT_ONCE + nth];
         const int row = at_m(i / AT_ONCE) + i % AT_ONCE;
-        lathe_store(lines + row * (BN + AT_ONCE) + at_n(group), pack);
+        lathe_store(lines + row * (BN + AT_ONCE) + at_n(group), pack_of(i, group));
       }
     __syncthreads();
     lathe_finish_joined<BM, BN, BN + AT_ONCE, THREADS>(c, lines, m, n, joined, part);
@@ -500,13 +505,8 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
     for (int i = 0; i < TM; i++) {
       const int row = at_m(0) / AT_ONCE % LANES_M;
 #pragma unroll
-      for (int group = 0; group < TN / AT_ONCE; group++) {
-        lathe_pack<number, AT_ONCE> pack;
-#pragma unroll
-        for (int nth = 0; nth < AT_ONCE; nth++)
-          pack.at[nth] = sums[i][group * AT_ONCE + nth];
-        lathe_store(lines + row * LINE + at_n(group) % LINE, pack);
-      }
+      for (int group = 0; group < TN / AT_ONCE; group++)
+        lathe_store(lines + row * LINE + at_n(group) % LINE, pack_of(i, group));
       lathe_finish_apart<LINE, LANES_M>(
           c, lines,
           [&](int line) {
