@@ -59,11 +59,12 @@ local function find(node, memo)
     return zero.open(argument, memo)
   end
   local op, a, b, c = node.op, node[1], node[2], node[3]
+  local gathered = op == "read" and a or node
   if is_plain(node, memo.plain) then
     return nil
   elseif op == "max" or op == "min" then
     return either(either(open(a), open(b)), expr.all_of(memo.may_be_zero(a), memo.may_be_zero(b)))
-  elseif by_order[op] or expr.scans(op == "read" and a or node) then
+  elseif by_order[gathered.op] or expr.scans(gathered) then
     return expr.eq(node, 0)
   elseif op == "select" then
     return of_select(open, a, b, c)
