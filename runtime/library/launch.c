@@ -22,13 +22,13 @@ static size_t product(const size_t *dim, uint32_t of) {
   return all;
 }
 
-bool lathe_is_padded(const lathe_tensor_map *map, const size_t *dim) {
-  return map->padded && product(dim, map->extent[0]) * map->bytes % 16 != 0;
+bool lathe_is_placed(const lathe_tensor_map *map, const size_t *dim) {
+  return map->place && (!map->padded || product(dim, map->extent[0]) * map->bytes % 16 != 0);
 }
 
 void *lathe_map_start(const lathe_tensor_map *map, const lathe_args *args) {
-  const bool placed = map->place && (!map->padded || lathe_is_padded(map, args->dim));
-  return placed ? (char *)args->workspace + (size_t)map->place(args->dim) : args->buf[map->operand];
+  return lathe_is_placed(map, args->dim) ? (char *)args->workspace + (size_t)map->place(args->dim)
+                                         : args->buf[map->operand];
 }
 
 int lathe_lay_out(const lathe_tensor_map *map, const lathe_args *args, uint64_t extents[5],
@@ -37,7 +37,8 @@ int lathe_lay_out(const lathe_tensor_map *map, const lathe_args *args, uint64_t 
   uint64_t stride = map->bytes;
   int count = 0;
 
-  if ((uintptr_t)lathe_map_start(map, args) % 16 != 0)
+  const bool placed = lathe_is_placed(map, args->dim);
+  if ((uintptr_t)(placed ? args->workspace : args->buf[map->operand]) % 16 != 0)
     return 0;
   for (; count < 5 && map->extent[count]; count++) {
     if (count > 0 && (stride % 16 != 0 || stride >= most_stride))
@@ -48,7 +49,7 @@ int lathe_lay_out(const lathe_tensor_map *map, const lathe_args *args, uint64_t 
     if (extents[count] == 0 || extents[count] > most_extent)
       return 0;
     stride *= extents[count];
-    if (count == 0 && lathe_is_padded(map, args->dim))
+    if (count == 0 && placed && map->padded)
       stride = (stride + 15) / 16 * 16;
   }
   return count;

@@ -87,8 +87,8 @@ static inline size_t lathe_least_shared(uint64_t features) {
   return features & LATHE_SM90A ? 227 << 10 : 99 << 10;
 }
 
-/* Whether a map is of a copy, which a kernel before makes; where its operand, copy or temporary begins. */
-bool lathe_is_padded(const lathe_tensor_map *map, const size_t *dim);
+/* Whether a map is of what is in the workspace, all of it at multiples of 16 bytes; where what it is of begins. */
+bool lathe_is_placed(const lathe_tensor_map *map, const size_t *dim);
 void *lathe_map_start(const lathe_tensor_map *map, const lathe_args *args);
 
 /* A call's operand as CUDA's cuTensorMapEncodeTiled takes it: extents, and how many bytes lie from an index along

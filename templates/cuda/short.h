@@ -66,7 +66,7 @@ template <typename C, int BM, int BN> struct lathe_short_sums {
 
   __device__ __forceinline__ void finish_apart(const C &c, slices &s, size_t m, size_t n) const {
     constexpr int LINE = LANES_N < 32 ? BN : 32 * TN, LINES = 32 * TN / LINE;
-    const int first = (int)threadIdx.x / 32 * 32, place = (int)threadIdx.x % 32;
+    const int first = (int)threadIdx.x / 32 * 32, lane = (int)threadIdx.x % 32;
     number *const lines = reinterpret_cast<number *>(&s) + first * TN;
     static_assert(sizeof(slices) >= THREADS * TN * sizeof(number), "a warp has room for its lines");
     __syncthreads();
@@ -76,7 +76,7 @@ template <typename C, int BM, int BN> struct lathe_short_sums {
 #pragma unroll
       for (int j = 0; j < TN; j++)
         pack.at[j] = sums[i][j];
-      lathe_store(lines + place * TN, pack);
+      lathe_store(lines + lane * TN, pack);
       lathe_finish_apart<LINE, LINES>(
           c, lines, [&](int line) { return m + (first / LANES_N + line) * TM + i; },
           n + first % LANES_N * TN);

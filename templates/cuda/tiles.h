@@ -224,12 +224,12 @@ static __device__ __forceinline__ bool lathe_gather(const lathe_work &work, N *s
 
 /* Rows of results that lie at no multiples of 16 bytes go to memory in parts of 32 bytes, of which a GPU takes so many
  * at a time, whatever is in them. So neighbouring threads have neighbouring results of 4 bytes, one by one; but where
- * there are few blocks, more instructions take longer. A warp has `rows` lines of LINE results, `place(line)` says
- * which row a line is of. */
+ * there are few blocks, more instructions take longer. */
 template <typename C> static __device__ __forceinline__ bool lathe_is_apart(const C &c) {
   return sizeof(typename C::element) == 4 && !c.whole_values && gridDim.x > 128;
 }
 
+/* Finishes a warp's results so, of which LINES lines of LINE are in shared memory; place(line): the row of a line. */
 template <int LINE, int LINES, typename C, typename Place>
 static __device__ __forceinline__ void lathe_finish_apart(const C &c, const float *lines,
                                                           Place place, size_t n) {

@@ -253,6 +253,11 @@ static uint32_t threads_of_cut(const lathe_cut *c, const lathe_limits *limits) {
   return threads <= limits->group ? threads : 0;
 }
 
+/* Whether a map is of a copy, which a kernel before makes. */
+static bool is_copy(const lathe_query *q, const lathe_tensor_map *map) {
+  return map->padded && lathe_is_placed(map, q->dim);
+}
+
 /* Whether a cut's factors lie as tensor maps can have them, or may be copied; what is so is noted for other cuts. */
 static bool has_maps(lathe_query *q, const lathe_cut *c) {
   uint64_t extents[5], strides[4];
@@ -260,7 +265,7 @@ static bool has_maps(lathe_query *q, const lathe_cut *c) {
 
   for (int i = 0; i < c->nmaps; i++) {
     const bool can = lathe_lay_out(&c->maps[i], q->args, extents, strides) > 0;
-    q->rest |= !can || lathe_is_padded(&c->maps[i], q->dim);
+    q->rest |= !can || is_copy(q, &c->maps[i]);
     all &= can;
   }
   return all;
@@ -284,7 +289,7 @@ static size_t copied(const lathe_query *q, const lathe_cut *c) {
   size_t bytes = 0;
 
   for (int i = 0; i < c->nmaps; i++)
-    if (lathe_is_padded(&c->maps[i], q->dim)) {
+    if (is_copy(q, &c->maps[i])) {
       const int rank = lathe_lay_out(&c->maps[i], q->args, extents, strides);
       bytes += rank > 1 ? strides[rank - 2] * extents[rank - 1] : 0;
     }
