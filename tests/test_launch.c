@@ -201,7 +201,7 @@ static bool copied(lathe_query *q) {
 
 static void copies_factors_whose_rows_no_map_can_have(void **state) {
   (void)state;
-  static _Alignas(16) char at[64];
+  static _Alignas(16) char at[8192]; /* the operands, and a workspace */
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   lathe_args args = {.buf = {at, at + 2, at}, .workspace = at, .dim = {1000, 1000, 1003}};
   uint64_t extents[5], strides[4];
