@@ -84,18 +84,35 @@ LONG = [
 ]
 
 
+def ended(command, seconds):
+    """A command that has ended; what takes longer is asked to end, and writes the rows that it has."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            _, error = child.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            child.terminate()
+            try:
+                child.communicate(timeout=30)
+            finally:
+                child.kill()
+            raise
+        return subprocess.CompletedProcess(command, child.returncode, None, error)
+
+
 def run(asked, options, alone=False):
     """The rows of a run, and whether it ended well; alone: on a processor of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.json"
         command = [asked.bench, *options, "--json", str(path)]
+        late = False
         try:
-            done = fuzz_run.run_alone(command, asked.seconds) if alone else subprocess.run(
-                command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=asked.seconds)
-        except subprocess.TimeoutExpired:
-            print(f"not done within {asked.seconds} s: {' '.join(command)}")
-            return [], False
+            done = fuzz_run.run_alone(command, asked.seconds) if alone else ended(command, asked.seconds)
+        except subprocess.TimeoutExpired as found:
+            print(f"not done within {found.timeout} s: {' '.join(command)}")
+            late = True
         rows = json.loads(path.read_text())["benchmarks"] if path.exists() else []
+    if late:
+        return rows, False
     failed = [row for row in rows if row["status"] not in ("right", "skipped") and not row["peer"]]
     for row in failed:
         print(f"  {row['name']}: {row['status']}: {row['reason']}")

@@ -38,17 +38,25 @@ const lathe_work work($shape.bm$, $shape.bn$, here.m_count, here.n_count, $matri
 //@ end
 //@ -- The indexes of the loops around the matrix of a block's work.
 //@ function matrix_of(loops)
-size_t rest = work.matrix;
-//@ for i = #loops, 1, -1 do
-const size_t loop$i$ = rest % loops$i$;
-rest /= loops$i$;
+//@ if #loops > 0 then
+unsigned rest = work.matrix;
+//@ end
+//@ for i = #loops, 2, -1 do
+const size_t loop$i$ = rest % (unsigned)loops$i$;
+rest /= (unsigned)loops$i$;
+//@ end
+//@ if #loops > 0 then
+const size_t loop1 = rest;
 //@ end
 //@ end
 //@ local function terms(shape, loops)
 //@ matrix_of(loops)
-const size_t each = lathe_times(lathe_times(here.k_count, $shape.bk$), work.parts) * $shape.bk$;
-const size_t from = work.part * each < here.k_count ? work.part * each : here.k_count;
-const size_t to = here.k_count - from < each ? here.k_count : from + each;
+size_t from = 0, to = here.k_count;
+if (work.parts > 1) {
+  const size_t each = lathe_times(lathe_times(to, $shape.bk$), work.parts) * $shape.bk$;
+  from = work.part * each < to ? work.part * each : to;
+  to = to - from < each ? to : from + each;
+}
 //@ end
 //@ local gathered = "(unsigned *)args->workspace, (" .. k.number .. " *)((char *)args->workspace + " .. T.partials()
 //@   .. ")"

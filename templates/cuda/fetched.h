@@ -214,21 +214,29 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
           }
         }
       __syncwarp();
-      auto each = [&](int at, auto f) {
-        const int line = at / (LINE / 4), place = at % (LINE / 4) * 4;
-        const auto pack = lathe_load<4>(lines + line * PADDED + place);
+      constexpr int PACKS = LINES * LINE / 4 / 32;
+      const auto taken = [&](int nth) {
+        const int at = nth * 32 + lane;
+        return lathe_load<4>(lines + at / (LINE / 4) * PADDED + at % (LINE / 4) * 4);
+      };
+      const auto each = [&](int nth, const float(&some)[4], auto f) {
+        const int at = nth * 32 + lane, line = at / (LINE / 4), place = at % (LINE / 4) * 4;
         const size_t row = row_of(warp, TURNED ? place : line);
-        f(m + (TURNED ? first + line : row), n + (TURNED ? row : first + place), pack.at);
+        f(m + (TURNED ? first + line : row), n + (TURNED ? row : first + place), some);
       };
       if (whole) {
+        lathe_pack<float, 4> all[PACKS];
 #pragma unroll
-        for (int at = 0; at < LINES * LINE / 4; at += 32)
-          each(at + lane,
+        for (int nth = 0; nth < PACKS; nth++)
+          all[nth] = taken(nth);
+#pragma unroll
+        for (int nth = 0; nth < PACKS; nth++)
+          each(nth, all[nth].at,
                [&](size_t y, size_t x, const float(&some)[4]) { c.finish_whole(y, x, some, 4); });
       } else {
 #pragma unroll 1
-        for (int at = 0; at < LINES * LINE / 4; at += 32)
-          each(at + lane, [&](size_t y, size_t x, const float(&some)[4]) {
+        for (int nth = 0; nth < PACKS; nth++)
+          each(nth, taken(nth).at, [&](size_t y, size_t x, const float(&some)[4]) {
             if (y < c.m_count && x < c.n_count)
               c.finish(y, x, some, (long long)(c.n_count - x));
           });

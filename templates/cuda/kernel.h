@@ -14,8 +14,8 @@ template <typename T, int N> struct alignas(sizeof(T) * N) lathe_pack { T at[N];
 
 /* Its words: a pack has 16 bytes, or fewer of an operand whose type is narrower than another's. */
 template <int BYTES> struct lathe_access;
-template <> struct lathe_access<16> { typedef uint4 words; };
-template <> struct lathe_access<8> { typedef uint2 words; };
+template <> struct lathe_access<16> { typedef uint4 words; typedef unsigned __int128 number; };
+template <> struct lathe_access<8> { typedef uint2 words; typedef unsigned long long number; };
 template <> struct lathe_access<4> { typedef unsigned words; };
 
 /* The words of one: as these is read what may not be there. */
@@ -67,9 +67,19 @@ static __device__ __forceinline__ void lathe_unpack(lathe_pack<T, N> (&packs)[H]
   }
 }
 
+/* As one number: compilers split a pack whose elements are stored one by one elsewhere. */
 template <int N, typename T>
 static __device__ __forceinline__ void lathe_store(T *to, const lathe_pack<T, N> &pack) {
-  *reinterpret_cast<lathe_pack<T, N> *>(to) = pack;
+  if constexpr (sizeof pack == 8 || sizeof pack == 16) {
+    typename lathe_access<sizeof pack>::words words;
+    typename lathe_access<sizeof pack>::number whole;
+    memcpy(&words, &pack, sizeof pack);
+    lathe_keep_whole(words);
+    memcpy(&whole, &words, sizeof words);
+    *reinterpret_cast<decltype(whole) *>(to) = whole;
+  } else {
+    *reinterpret_cast<lathe_pack<T, N> *>(to) = pack;
+  }
 }
 
 /* Number `lane` of a pack. */

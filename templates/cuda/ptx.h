@@ -54,16 +54,34 @@ static __device__ __forceinline__ float lathe_reciprocal_root(float x) {
 
 /* Nothing, but the compiler does not see what is in the words: of narrow numbers in an access that may not be there, it
  * takes each apart as it comes, and so waits for one access after the other. */
-static __device__ __forceinline__ void lathe_keep_whole(uint4 &words) {
-  asm("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
+static __device__ __forceinline__ void lathe_keep_whole(unsigned &word) {
+  unsigned kept;
+  asm("mov.b32 %0, %1;" : "=r"(kept) : "r"(word)); /* without a move nvcc may take another register */
+  word = kept;
 }
 
 static __device__ __forceinline__ void lathe_keep_whole(uint2 &words) {
-  asm("" : "+r"(words.x), "+r"(words.y));
+  lathe_keep_whole(words.x);
+  lathe_keep_whole(words.y);
 }
 
-static __device__ __forceinline__ void lathe_keep_whole(unsigned &words) {
-  asm("" : "+r"(words));
+static __device__ __forceinline__ void lathe_keep_whole(uint4 &words) {
+  lathe_keep_whole(words.x);
+  lathe_keep_whole(words.y);
+  lathe_keep_whole(words.z);
+  lathe_keep_whole(words.w);
+}
+
+/* An access whose words the compiler does not see either. */
+static __device__ __forceinline__ void lathe_read_whole(uint4 &to, const void *from) {
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
+               : "l"(from)
+               : "memory");
+}
+
+static __device__ __forceinline__ void lathe_read_whole(uint2 &to, const void *from) {
+  asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(to.x), "=r"(to.y) : "l"(from) : "memory");
 }
 
 /* The larger or the smaller of two; NaN where either is. */

@@ -16,7 +16,7 @@ template <typename C, int M> struct lathe_thin_sums {
   static constexpr int THREADS = 256, WARPS = THREADS / 32, V = C::VB;
   static constexpr int BN = C::B_ALONG_K ? WARPS * AT_ONCE : 32 * V;
   static constexpr int BK = 4096 / sizeof(number);
-  static constexpr int READS = 4; /* that a thread has in flight */
+  static constexpr int READS = M == 1 ? 8 : 4; /* that a thread has in flight */
   static constexpr int GROUPS = V < AT_ONCE ? 1 : V / AT_ONCE;
 
   union slices {

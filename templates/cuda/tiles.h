@@ -22,23 +22,28 @@ template <bool WHOLE, int N, typename T>
 static __device__ __forceinline__ void lathe_load_some(lathe_pack<T, N> &pack, const T *from,
                                                        long long there, bool aligned) {
   const bool all = WHOLE || there >= N;
-  if (aligned && all) {
-    pack = *reinterpret_cast<const lathe_pack<T, N> *>(from);
-  } else if constexpr (sizeof(T) == 2 &&
-                       N >= 4) { /* by words, as some rows of any length have them */
-    unsigned words[N / 2];
-    if (all && (size_t)from % 4 == 0) {
-#pragma unroll
-      for (int nth = 0; nth < N / 2; nth++)
-        words[nth] = reinterpret_cast<const unsigned *>(from)[nth];
+  if constexpr (sizeof(T) == 2 && N >= 4) { /* by words, as some rows of any length have them */
+    typename lathe_access<sizeof pack>::words whole;
+    if (aligned && all) {
+      lathe_read_whole(whole, from);
     } else {
-      const unsigned short *const halves = reinterpret_cast<const unsigned short *>(from);
+      unsigned words[N / 2];
+      if (all && (size_t)from % 4 == 0) {
 #pragma unroll
-      for (int nth = 0; nth < N; nth += 2)
-        words[nth / 2] = (WHOLE || nth < there ? halves[nth] : 0u) |
-                         (WHOLE || nth + 1 < there ? halves[nth + 1] : 0u) << 16;
+        for (int nth = 0; nth < N / 2; nth++)
+          words[nth] = reinterpret_cast<const unsigned *>(from)[nth];
+      } else {
+        const unsigned short *const halves = reinterpret_cast<const unsigned short *>(from);
+#pragma unroll
+        for (int nth = 0; nth < N; nth += 2)
+          words[nth / 2] = (WHOLE || nth < there ? halves[nth] : 0u) |
+                           (WHOLE || nth + 1 < there ? halves[nth + 1] : 0u) << 16;
+      }
+      memcpy(&whole, words, sizeof whole);
     }
-    memcpy(&pack, words, sizeof pack);
+    memcpy(&pack, &whole, sizeof pack);
+  } else if (aligned && all) {
+    pack = *reinterpret_cast<const lathe_pack<T, N> *>(from);
   } else {
 #pragma unroll
     for (int nth = 0; nth < N; nth++)
@@ -113,6 +118,17 @@ struct lathe_work {
   unsigned joined;                        /* blocks of a cluster that share a tile's terms, or 1 */
   bool is_there;
 
+  /* Most numbers here are less than what they are divided by. */
+  static __device__ __forceinline__ void divide(unsigned number, unsigned by, unsigned &times,
+                                                unsigned &rest) {
+    times = 0;
+    rest = number;
+    if (number >= by) {
+      times = number / by;
+      rest = number - times * by;
+    }
+  }
+
   __device__ __forceinline__ lathe_work(unsigned bm, unsigned bn, size_t m_count, size_t n_count,
                                         size_t matrices, unsigned fewest = 1,
                                         unsigned block = blockIdx.x, unsigned given_joined = 1)
@@ -120,16 +136,24 @@ struct lathe_work {
     const unsigned GROUP = 8;
     const unsigned rows = (unsigned)lathe_times(m_count, bm),
                    columns = (unsigned)lathe_times(n_count, bn);
-    const unsigned tiles = rows * columns, tile = joined > 1 ? block / joined : block,
-                   at = tile % tiles;
-    const unsigned group = at / (GROUP * columns), within = at % (GROUP * columns);
-    const unsigned left = rows - group * GROUP, height = left < GROUP ? left : GROUP;
+    const unsigned tiles = rows * columns;
+    unsigned at, group, within, row;
     all = tiles * (unsigned)matrices;
-    m = (size_t)(group * GROUP + within % height) * bm;
-    n = (size_t)(within / height) * bn;
-    nth = tile % all;
-    matrix = nth / tiles;
-    part = joined > 1 ? block % joined : tile / all;
+    if (joined > 1)
+      divide(block, joined, nth, part);
+    else
+      divide(block, all, part, nth);
+    divide(nth, tiles, matrix, at);
+    divide(at, GROUP * columns, group, within);
+    const unsigned left = rows - group * GROUP;
+    if (left >= GROUP) {
+      row = within % GROUP;
+      within /= GROUP;
+    } else {
+      divide(within, left, within, row);
+    }
+    m = (size_t)(group * GROUP + row) * bm;
+    n = (size_t)within * bn;
     parts = gridDim.x > all ? gridDim.x / all : 1;
     parts = parts < fewest ? fewest : parts;
     is_there = part < parts;

@@ -336,6 +336,10 @@ static inline float lathe_reciprocal_root(float x) {
 template <typename W> static inline void lathe_keep_whole(W &) {
 }
 
+template <typename W> static inline void lathe_read_whole(W &to, const void *from) {
+  memcpy(&to, from, sizeof to);
+}
+
 template <bool LARGER> static inline float lathe_extreme_of(float a, float b) {
   return LARGER ? emulator_larger(a, b) : emulator_smaller(a, b);
 }
