@@ -129,7 +129,7 @@ function planner:hold(node)
       node = node, root = is_gathered and node[1] or node, set = scan and node.axes & ~node.k or node.axes,
       over = is_gathered and node.k or 0, is_held = true, operand = output and output.operand,
       kind = node.op == "pick" and "pick" or scan and (scan.reverse and "scan back" or "scan")
-        or is_gathered and "reduce" or "store",
+        or is_gathered and node.k ~= 0 and "reduce" or "store",
       more = scan and node[2] or nil,
     }
   end

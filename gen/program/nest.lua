@@ -121,6 +121,8 @@ function maker:add(node, set, stage, scan)
     table.insert(step.scans, {
       node = node, name = scan.name .. self.named, kind = scan.kind, exclusive = scan.exclusive,
     })
+  elseif node.k == 0 then
+    step = self:step_for(stage, "map", set, 0, 0)
   else
     local kind = node.op == "pick" and "pick " .. node[2].name or "reduce"
     step = self:step_for(stage, kind, set, node.k, 0, hit_of(node, set))
@@ -159,7 +161,7 @@ function maker:temporary(node)
     self.kept[node] = found
     self.temporaries[#self.temporaries + 1] = found
     local step = self.step_of[node.key .. " " .. node.axes]
-    table.insert(step.values, { operand = found, root = node })
+    table.insert(step.values, { operand = found, root = node.k == 0 and node[1] or node })
   end
   return found
 end

@@ -378,7 +378,7 @@ function gradient.of(outputs, leaves, innermost, fail)
     of_outputs = of_outputs | output.axes
   end
   local solved = {
-    sum = function(node, args) return move.solved({ args[1], k = node.k }, of_outputs) end,
+    sum = function(node, args) return move.solved(args[1], node.k, of_outputs) end,
   }
   for _, leaf in ipairs(leaves) do
     result[leaf] = found[leaf] and expr.rewrite(value_of(found[leaf]), solved, memo)

@@ -301,13 +301,39 @@ local function sum_of_masked(value, masks, over)
   return sum_of(masked(value, masks), over)
 end
 
+-- How many elements a node is made of that are read elsewhere.
+local function count_reads(root)
+  local count = 0
+  expr.visit({ root }, function(node)
+    count = count + (node.op == "read" and 1 or 0)
+  end)
+  return count
+end
+
+-- Of what is made of more reads than these a value is kept, not computed anew at each of the places where it is wanted:
+-- a sum over no axis is what is kept of one term.
+local FEW = 2
+
+-- A value under masks of which those that read something are its own, where that is kept; then those that are left.
+local function with_its_masks(value, masks)
+  local own, others = {}, {}
+  for _, mask in ipairs(masks) do
+    local list = count_reads(mask) > 0 and own or others
+    list[#list + 1] = mask
+  end
+  local whole = masked(value, own)
+  if count_reads(whole) > FEW then
+    return whole, others, true
+  end
+  return value, masks
+end
+
 -- A sum over axes, along some of which its terms are 0 but where a place is another one, as that of what is at these
--- places. Where most of the places are none of those, a product is read there; else its factors are. first: the axes
--- that are tried before others.
-function move.solved(node, first)
-  local masks, over, found, is_seldom, places, set, varies = {}, node.k, nil, false, {}, 0, 0
-  local value = unmasked(node[1], masks)
-  masks = without_inside(masks)
+-- places: nil where there is no such axis. Where most of the places are none of those, a product is read there; else its
+-- factors are. first: the axes that are tried before others.
+local function solved(term, over, first)
+  local given, found, is_seldom, places, set, varies = {}, nil, false, {}, 0, 0
+  local value, masks, is_kept = with_its_masks(unmasked(term, given), without_inside(given))
   local function step()
     for _, some in ipairs { over & first, over & ~first } do
       for _, index in ipairs(axes.indexes(some)) do
@@ -332,10 +358,33 @@ function move.solved(node, first)
   end
   if not found then
     return nil
-  elseif is_seldom and value.op == "sum" and value[1].op == "mul" then
-    return sum_of(masked(read_at(value, places), masks), over)
+  elseif is_kept or is_seldom and value.op == "sum" and value[1].op == "mul" then
+    local kept = expr.gathers(value) and value or expr.make("sum", { value }, 0)
+    return sum_of(masked(read_at(kept, places), masks), over)
   end
   return sum_of_masked(moved(value, places, set, varies), masks, over)
+end
+
+-- What is added up in a node: a list.
+local function addends(node, list)
+  if node.op == "add" then
+    addends(node[1], list)
+    return addends(node[2], list)
+  end
+  list[#list + 1] = node
+  return list
+end
+
+-- The sum of a term over axes as sums over fewer of what is at places, of each of its addends where there is such a one;
+-- nil where there is none.
+function move.solved(term, over, first)
+  local all, rest
+  for _, addend in ipairs(addends(term, {})) do
+    local found = solved(addend, over, first)
+    all = found and (all and all + found or found) or all
+    rest = not found and (rest and rest + addend or addend) or rest
+  end
+  return all and (rest and all + expr.sum(rest, over) or all)
 end
 
 -- What an operand gets of a derivative by a read of it: a sum over the points, wherever these read it. That along an
