@@ -346,7 +346,7 @@ function kernel:point(name, results, alone)
 end
 
 -- The text of a place (move.lua). words: number(value), position(axis), points(axes), whole(index), in integers of 64
--- bits.
+-- bits; min and max, functions of two of them, if there are.
 local infix = { add = "(%s + %s)", sub = "(%s - %s)", mul = "(%s * %s)", neg = "(-%s)" }
 local better = { min = "<", max = ">" }
 kernel.slope, kernel.quotient = move.slope, move.quotient
@@ -366,7 +366,8 @@ function kernel.place(node, words)
     end
     local a, b = of(n[1]), n[2] and of(n[2])
     if better[n.op] then
-      return string.format("(%s %s %s ? %s : %s)", a, better[n.op], b, a, b)
+      return words[n.op] and string.format("%s(%s, %s)", words[n.op], a, b)
+        or string.format("(%s %s %s ? %s : %s)", a, better[n.op], b, a, b)
     end
     return string.format(infix[n.op], a, b)
   end

@@ -16,6 +16,8 @@
 --     .operands            those that it reads and writes, in their order in record.operands
 --     .listed              of sums whose terms count where an index is the point's place along an axis alone: the step
 --                            before it that lists them, so that none but these are gone through
+--     .spans               of sums, by places of the loops: { low, high }, graphs of the points' places between which
+--                            alone terms count; they do not fall along `along`
 --   of one that lists places, whose points are the axes that the index has and then that axis:
 --     .index, .target      the index, a number, and the place of the axis
 --     .places, .ends       temporaries of whole numbers (`integers`): by target, and then in order, the places among
@@ -37,6 +39,7 @@ local expr = require "expr"
 local passes = require "passes"
 local reads = require "reads"
 local reductions_of = require "reductions"
+local spans = require "spans"
 local steps = require "steps"
 local text = require "text"
 
@@ -239,7 +242,7 @@ end
 local function along_of(step)
   local best, most = nil, 0
   local terms = step.kind == "reduce" and step.over or step.stored & ~step.axes
-  for _, set in ipairs { step.listed and 0 or terms, step.axes } do
+  for _, set in ipairs { step.listed and 0 or terms & ~axes.set(text.sorted_keys(step.spans)), step.axes } do
     for _, index in ipairs(axes.indexes(set)) do
       local weight = 0
       for _, operand in ipairs(step.operands) do
@@ -296,6 +299,21 @@ local function add_lists(record, fresh)
   record.steps = steps_of
 end
 
+-- The spans of a step's loops, of which it goes through these places alone.
+local function spans_of(step, along)
+  local terms, found = {}, {}
+  for _, gathered in ipairs(step.gathered) do
+    if gathered.kind ~= "sum" then
+      return found
+    end
+    terms[#terms + 1] = gathered.node[1]
+  end
+  for _, index in ipairs(axes.indexes(step.kind == "reduce" and not step.listed and step.over or 0)) do
+    found[index + 1] = spans.of(terms, 1 << index, step.axes, along and axes.at(along) or 0)
+  end
+  return found
+end
+
 -- The order of a step's loops, and of the temporaries that it keeps.
 local function lay_out(op, record, step)
   local function lie_in(operand, order)
@@ -310,7 +328,9 @@ local function lay_out(op, record, step)
     lie_in(step.ends, step.keep)
     return
   end
+  step.spans = spans_of(step)
   step.along = along_of(step)
+  step.spans = spans_of(step, step.along)
   step.keep = with_last(step.axes, step.along, order_stored(step))
   step.loops = with_last(step.over, not finds_index(step) and step.along)
   for _, value in ipairs(step.values) do

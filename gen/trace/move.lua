@@ -223,7 +223,7 @@ end
 -- ---- sums over places -----------------------------------------------------------------------------------------------
 
 -- What a node is where some masks hold, added to a list, where it is 0 elsewhere.
-local function unmasked(node, list)
+function move.unmasked(node, list)
   local mask, value = expr.masked(node)
   while mask do
     expr.parts_of_mask(mask, list)
@@ -329,11 +329,11 @@ local function with_its_masks(value, masks)
 end
 
 -- A sum over axes, along some of which its terms are 0 but where a place is another one, as that of what is at these
--- places: nil where there is no such axis. Where most of the places are none of those, a product is read there; else its
--- factors are. first: the axes that are tried before others.
+-- places: nil where there is no such axis. Where most of the places are none of those, a product is read there; else
+-- its factors are. first: the axes that are tried before others.
 local function solved(term, over, first)
   local given, found, is_seldom, places, set, varies = {}, nil, false, {}, 0, 0
-  local value, masks, is_kept = with_its_masks(unmasked(term, given), without_inside(given))
+  local value, masks, is_kept = with_its_masks(move.unmasked(term, given), without_inside(given))
   local function step()
     for _, some in ipairs { over & first, over & ~first } do
       for _, index in ipairs(axes.indexes(some)) do
@@ -366,20 +366,24 @@ local function solved(term, over, first)
 end
 
 -- What is added up in a node: a list.
-local function addends(node, list)
-  if node.op == "add" then
-    addends(node[1], list)
-    return addends(node[2], list)
+function move.addends(node)
+  local list = {}
+  local function walk(n)
+    if n.op == "add" then
+      walk(n[1])
+      return walk(n[2])
+    end
+    list[#list + 1] = n
   end
-  list[#list + 1] = node
+  walk(node)
   return list
 end
 
--- The sum of a term over axes as sums over fewer of what is at places, of each of its addends where there is such a one;
--- nil where there is none.
+-- The sum of a term over axes as sums over fewer of what is at places, of each of its addends where there is such a
+-- one; nil where there is none.
 function move.solved(term, over, first)
   local all, rest
-  for _, addend in ipairs(addends(term, {})) do
+  for _, addend in ipairs(move.addends(term)) do
     local found = solved(addend, over, first)
     all = found and (all and all + found or found) or all
     rest = not found and (rest and rest + addend or addend) or rest

@@ -294,7 +294,7 @@ for (size_t nth = 0; nth < args->dim[$(axis - 1)]; nth++) {
 //@ for _, suffix in ipairs(suffixes) do
 //@ begin(step, suffix)
 //@ end
-//@ open(step.of.loops, along)
+//@ P.open_loops(step, along)
 size_t i$along$ = 0;
 //@ for _, width in ipairs(unroll > 1 and { unroll, 1 } or { 1 }) do
 for (; args->dim[$(along - 1)] - i$along$ >= $(width * L); i$along$ += $(width * L)) {

@@ -11,6 +11,18 @@ typedef struct lathe_box {
   size_t from[LATHE_MAX_DIMS], to[LATHE_MAX_DIMS];
 } lathe_box;
 
+static inline int64_t lathe_lesser(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+static inline int64_t lathe_greater(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/* A place as one of `extent`, or the nearest end. */
+static inline size_t lathe_within(int64_t place, size_t extent) {
+  return place <= 0 ? 0 : (uint64_t)place < extent ? (size_t)place : extent;
+}
+
 /* Of a set of axes, a bit each, the one with the most units, and how many those are. A unit is `each` points along axis
  * `along`, which is -1 for none, and one along any other. */
 static inline int lathe_longest(const size_t *dim, unsigned axes, int along, size_t each,

@@ -7,7 +7,7 @@
 //@ function open_terms(step, first, width)
 //@ local listed = step.of.listed
 //@ if not listed then
-//@ return open(step.of.loops)
+//@ return P.open_loops(step, nil, first or "0", first and ("%s + %s - 1"):format(first, width) or "0")
 //@ end
 //@ local target = listed.target
 //@ if target ~= step.of.along then

@@ -195,6 +195,23 @@ for (size_t i$place$ = $(box and "box.from[" .. of .. "]" or "0"); i$place$ < $(
 //@ end
 //@ end
 //@ end
+//@ -- The loops over a step's terms, those of spans from place to place; last: the last of the points along `along`.
+//@ function open_loops(step, skip, first, last)
+//@ local function at(where)
+//@   return S.words(function(place)
+//@     return "(int64_t)(" .. (place == step.of.along and where or "i" .. place) .. ")"
+//@   end)
+//@ end
+//@ for _, place in ipairs(step.of.loops) do
+//@ local span = step.of.spans[place]
+//@ if span then
+//@ local low, high = k.place(span.low, at(first)), k.place(span.high, at(last))
+for (size_t i$place$ = lathe_within($low$, args->dim[$(place - 1)]), end$place$ = lathe_within($high$ + 1, args->dim[$(place - 1)]); i$place$ < end$place$; i$place$++) {
+//@ elseif place ~= skip then
+//@ open { place }
+//@ end
+//@ end
+//@ end
 //@ -- Whether a step goes point by point; else whether its vectors are of points.
 //@ function is_by_points(step) return not step.of.along or step.of.axes >> step.of.along - 1 & 1 ~= 0 end
 //@ function is_scalar(step)

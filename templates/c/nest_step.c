@@ -51,7 +51,7 @@
 //@     unsigned = unsigned, number = function(value) return ("(int64_t)%d"):format(value) end,
 //@     position = function(axis) return index(places_of(axis)[1]) end,
 //@     points = function(set) return "(int64_t)(" .. size(places_of(set)) .. ")" end,
-//@     whole = function(leaf) return whole(leaf.name) end,
+//@     whole = function(leaf) return whole(leaf.name) end, min = "lathe_lesser", max = "lathe_greater",
 //@   }
 //@ end
 //@ -- The text of an input that reads.lua sets apart. words: those of places (gen/pour/points.lua), and `unsigned`, the

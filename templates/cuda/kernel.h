@@ -14,8 +14,14 @@ template <typename T, int N> struct alignas(sizeof(T) * N) lathe_pack { T at[N];
 
 /* Its words: a pack has 16 bytes, or fewer of an operand whose type is narrower than another's. */
 template <int BYTES> struct lathe_access;
-template <> struct lathe_access<16> { typedef uint4 words; typedef unsigned __int128 number; };
-template <> struct lathe_access<8> { typedef uint2 words; typedef unsigned long long number; };
+template <> struct lathe_access<16> {
+  typedef uint4 words;
+  typedef unsigned __int128 number;
+};
+template <> struct lathe_access<8> {
+  typedef uint2 words;
+  typedef unsigned long long number;
+};
 template <> struct lathe_access<4> { typedef unsigned words; };
 
 /* The words of one: as these is read what may not be there. */

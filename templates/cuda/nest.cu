@@ -12,7 +12,7 @@
 //@ local own, at, at_first, lie, input, type_of = N.own, N.at, N.at_first, N.lie, N.input, N.type_of
 //@ local extent, count, stays, of_vector, read_vector = N.extent, N.count, N.stays, N.of_vector, N.read_vector
 //@ local bring, each, take, store, read_plainly, begin = N.bring, N.each, N.take, N.store, N.read_plainly, N.begin
-//@ local has = N.has
+//@ local has, span = N.has, N.span
 //@ -- A step's own of what scans have come to: takes what places add, and stores what follows there.
 //@ local function scan(step)
 //@ local place, reverse = step.of.scanned, step.of.reverse
@@ -341,7 +341,15 @@ template <typename I, int V, int HELD> struct $step.name$ {
     }
     //@ else
     //@ local listed, loops = of.listed, S.loops_besides(step)
-    //@ local extents = { table.unpack(#loops > 0 and { (count(step, loops):gsub(" %* ", ", ")) } or {}) }
+    //@ local extents, has_spans = {}, false
+    //@ for i, place in ipairs(loops) do
+    //@ extents[i], has_spans = of.spans[place] and "within" .. place or extent(step, place), has_spans or of.spans[place]
+    //@ if of.spans[place] then
+    //@ local low, high = span(step, place)
+    const I from$place$ = lathe_within($low$, dim[$(place - 1)]), end$place$ = lathe_within($high$ + 1, dim[$(place - 1)]);
+    const I within$place$ = from$place$ < end$place$ ? end$place$ - from$place$ : 0;
+    //@ end
+    //@ end
     //@ if listed then
     //@ local target, each = listed.target, listed.target == of.along and "V" or "1"
     //@ table.insert(extents, 1, "listed")
@@ -349,7 +357,10 @@ template <typename I, int V, int HELD> struct $step.name$ {
     const uint32_t *const ends = $listed.ends.name$ + $ends_at$, *const places = $listed.places.name$ + $places_at$;
     const I last = dim[$(target - 1)] - i$target$ < (I)$each$ ? dim[$(target - 1)] : i$target$ + $each$;
     const I skipped = i$target$ > 0 ? ends[i$target$ - 1] : 0, listed = ends[last - 1] - skipped;
-    to = to < listed * $(count(step, loops)) ? to : listed * $(count(step, loops));
+    //@ end
+    //@ if listed or has_spans then
+    const I all = $(table.concat(extents, " * "));
+    to = to < all ? to : all;
     //@ end
     if (from >= to)
       return;
@@ -387,7 +398,7 @@ template <typename I, int V, int HELD> struct $step.name$ {
         //@ end
         //@ for i, place in ipairs(loops) do
         //@ if place ~= of.along then
-        const I i$place$ = at.index[$(listed and i or i - 1)];
+        const I i$place$ = at.index[$(listed and i or i - 1)]$(of.spans[place] and " + from" .. place or "");
         //@ end
         //@ end
         //@ each(step, vector, body)

@@ -88,6 +88,18 @@ template <typename T> struct lathe_picked {
   }
 };
 
+static __device__ __forceinline__ int64_t lathe_lesser(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+static __device__ __forceinline__ int64_t lathe_greater(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+/* A place as one of `extent`, or the nearest end. */
+template <typename I> static __device__ __forceinline__ I lathe_within(int64_t place, I extent) {
+  return place <= 0 ? 0 : (uint64_t)place < extent ? (I)place : extent;
+}
+
 /* The indexes of some loops, the last the innermost. */
 template <int N, typename I> struct lathe_odometer {
   I index[N], extent[N];

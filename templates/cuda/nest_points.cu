@@ -16,6 +16,16 @@
 //@ -- The words of places.
 //@ local function whole(name) return ("%s[%s]"):format(name, own(S.at(S.operand_of(name).dim_index))) end
 //@ words = S.words(function(place) return "(int64_t)i" .. place end, whole, "(size_t)")
+//@ -- The first and the last place of a loop that has a span, which its thread's points along the vectors share.
+//@ function span(step, place)
+//@   local function ends(node, last)
+//@     return own(k.place(node, S.words(function(axis)
+//@       local of_vector = last and axis == step.of.along and has(step.of.axes, axis)
+//@       return ("(int64_t)(i%d%s)"):format(axis, of_vector and " + (I)(MINE - 1)" or "")
+//@     end)))
+//@   end
+//@   return ends(step.of.spans[place].low), ends(step.of.spans[place].high, true)
+//@ end
 //@ -- The text of each input of a point function at the place `e` of a vector. turned: operands that are in a tile.
 //@ function input(step, turned)
 //@   return function(x)

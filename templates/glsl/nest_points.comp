@@ -38,13 +38,26 @@
 //@   local how, within = S.lie(step, operand)
 //@   return how, within and own(within)
 //@ end
-//@ -- The words of places.
-//@ local words = {
-//@   unsigned = "uint64_t", number = function(value) return ("%dl"):format(value) end,
-//@   position = function(axis) return "int64_t(i" .. S.places_of(axis)[1] .. ")" end,
-//@   points = function(set) return "int64_t(" .. C.size(S.places_of(set)) .. ")" end,
-//@   whole = function(leaf) return get(S.operand_of(leaf.name)) end,
-//@ }
+//@ -- The words of places, where a point is at `index` of an axis' place.
+//@ local function words_at(index)
+//@   return {
+//@     unsigned = "uint64_t", number = function(value) return ("%dl"):format(value) end,
+//@     position = function(axis) return index(S.places_of(axis)[1]) end,
+//@     points = function(set) return "int64_t(" .. C.size(S.places_of(set)) .. ")" end,
+//@     whole = function(leaf) return get(S.operand_of(leaf.name)) end, min = "min", max = "max",
+//@   }
+//@ end
+//@ local words = words_at(function(place) return "int64_t(i" .. place .. ")" end)
+//@ -- The first and the last place of a loop that has a span, which an invocation's points along the vectors share.
+//@ local function span(step, place)
+//@   local shared = by_points(step) and step.of.along
+//@   local function ends(node, more)
+//@     return k.place(node, words_at(function(place)
+//@       return ("int64_t(i%d%s)"):format(place, more and place == shared and more or "")
+//@     end))
+//@   end
+//@   return ends(step.of.spans[place].low), ends(step.of.spans[place].high, (" + %d%s"):format(V - 1, u))
+//@ end
 //@ -- The text of each input of a point function at the place `e` of a vector. turned: the names of tiles of operands.
 //@ local function input(step, turned)
 //@   return function(x)
@@ -195,12 +208,13 @@ const $k.number$ $x.operand.name$_read = $(get(x.operand));
 //@   end
 //@   return #list > 0 and table.concat(list, " * ") or "1" .. u
 //@ end
-//@ local function decode(step, places, number, declare)
+//@ local function decode(step, places, number, declare, extent_of)
 //@ for i = #places, 1, -1 do
 //@ local place = places[i]
-$(declare(place, number .. (i > 1 and " % " .. extent(step, place) or "")));
+//@ local all = extent_of and extent_of(place) or extent(step, place)
+$(declare(place, number .. (i > 1 and " % " .. all or "")));
 //@ if i > 1 then
-$number$ /= $(extent(step, place));
+$number$ /= $all$;
 //@ end
 //@ end
 //@ end
@@ -301,14 +315,29 @@ if ($from$ < $to$ && uint64_t(index) < dim$(loops[1] - 1)) {
   //@ take(step, "mine")
 }
 //@ else
-//@ local function index(place) return by_terms(step) and place == along and "vector" or "i" .. place end
+//@ local listed, spans, all = step.of.listed, step.of.spans, {}
+//@ local function index(place)
+//@   return by_terms(step) and place == along and "vector" or (spans[place] and "within" or "i") .. place
+//@ end
+//@ local function extent_of(place) return spans[place] and "all" .. place or extent(step, place) end
 $I$ nth = $from$;
-//@ local listed = step.of.listed
 //@ loops = S.loops_besides(step)
 //@ if listed then
 //@ count_listed(step)
-const $I$ end_listed = min($to$, listed * $(count(step, loops)));
-//@ to = "end_listed"
+//@ all[1] = "listed"
+//@ end
+//@ local has_spans = false
+//@ for _, place in ipairs(loops) do
+//@ all[#all + 1], has_spans = extent_of(place), has_spans or spans[place]
+//@ if spans[place] then
+//@ local low, high = span(step, place)
+const int64_t of$place$ = int64_t(dim$(place - 1));
+const $I$ from$place$ = $I$(clamp($low$, 0l, of$place$)), all$place$ = $I$(clamp($high$ + 1l, int64_t(from$place$), of$place$)) - from$place$;
+//@ end
+//@ end
+//@ if listed or has_spans then
+const $I$ end_counted = min($to$, $(table.concat(all, " * ")));
+//@ to = "end_counted"
 //@ end
 if (nth < $to$) {
   //@ bring(step, step.terms, nil, stays(step, step.of.over))
@@ -317,7 +346,7 @@ if (nth < $to$) {
   $I$ entry = nth / each_listed;
   nth %= each_listed;
   //@ end
-  //@ decode(step, loops, "nth", function(place, value) return ("%s %s = %s"):format(I, index(place), value) end)
+  //@ decode(step, loops, "nth", function(place, value) return ("%s %s = %s"):format(I, index(place), value) end, extent_of)
   //@ local vectors = by_points(step)
   //@ local plain = vectors and "[e]" or ""
   //@ local function sums(visit)
@@ -352,6 +381,11 @@ if (nth < $to$) {
     //@ clear()
     //@ end
     for ($I$ term = begin; term < end; term += $apart$) {
+      //@ for _, place in ipairs(loops) do
+      //@ if spans[place] then
+      const $I$ i$place$ = from$place$ + within$place$;
+      //@ end
+      //@ end
       //@ if listed then
       //@ local places_at = address(listed.places, S.first_of(listed, "0" .. u))
       const $I$ nth_place = lathe_word($places_at$ + uint64_t(skipped + entry) * 4ul).at;
@@ -384,9 +418,9 @@ if (nth < $to$) {
       $(#loops > 0 and index(loops[#loops]) or "entry") += $apart$;
       //@ for i = #loops, listed and 1 or 2, -1 do
       //@ local inner, outer = loops[i], i > 1 and index(loops[i - 1]) or "entry"
-      if ($(index(inner)) >= $(extent(step, inner))) {
-        const $I$ carried = $(index(inner)) / $(extent(step, inner));
-        $(index(inner)) -= carried * $(extent(step, inner));
+      if ($(index(inner)) >= $(extent_of(inner))) {
+        const $I$ carried = $(index(inner)) / $(extent_of(inner));
+        $(index(inner)) -= carried * $(extent_of(inner));
         $outer$ += carried;
       }
       //@ end
