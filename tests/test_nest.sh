@@ -18,7 +18,7 @@ prepare() { # prepare FOLDER
 }
 # The ops that faults are looked for in.
 few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned,scanned_back,transposed,added_across'
-few="$few,looked_up,along_rows --dtypes=f32"
+few="$few,looked_up,along_rows,repeated --dtypes=f32"
 
 shows() { # shows OP TEXT: how its kernels' work is cut
   "$LATHE_GEN" --src "$tmp/tree" show "$1" --stage schedule | grep -q -F -e "$2"
@@ -43,7 +43,7 @@ shared='--no-probe --threads 3 --dtype f32 --size 130x120x40,2000x300'
 is 'is right by several threads' by_cpu $shared --op extremes,softmax_first,batch_norm,stencil,scanned
 prepare sse2
 is 'configures for vectors of two' configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --disable-vulkan --disable-cuda \
-  --disable-amx --disable-avx512 --disable-avx2 --disable-scalar --dtypes=f64 --ops=stencil,upsampled,caught
+  --disable-amx --disable-avx512 --disable-avx2 --disable-scalar --dtypes=f64 --ops=stencil,upsampled,caught,repeated
 is 'takes the runtime for them' reuse
 is 'builds vectors of two' ninja out/bench
 is 'is right by vectors of two' by_cpu --size "$sizes"
@@ -89,6 +89,10 @@ is 'finds a NaN that is no extreme of a vector' fault index_spread c/nest.c '"an
 # shellcheck disable=SC2016
 is 'finds a list of the first lane alone' fault along_rows c/nest_lists.c 'ends[$first$ + $width$ - 1]' 'ends[$first$]'
 is 'finds terms that a list leaves out' fault looked_up c/nest_lists.c 'nth < end; nth++' 'nth + 1 < end; nth++'
+# shellcheck disable=SC2016
+is 'finds the last term of a span left out' fault repeated c/nest_points.c 'lathe_within($high$ + 1,' 'lathe_within($high$,'
+# shellcheck disable=SC2016
+is 'finds the span of the first lane alone' fault repeated c/nest_lists.c '("%s + %s - 1"):format(first, width)' 'first'
 is 'finds rounding errors that are lost' fault softmax_first c/nest.c 'carries = true;' '' --size 200x5
 
 # ---- Vulkan -----------------------------------------------------------------------------------------------------
@@ -130,6 +134,9 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   # shellcheck disable=SC2016
   is 'finds a list for the target after it by Vulkan' fault looked_up glsl/nest_points.comp \
     'before += index < $target$' 'before += index <= $target$'
+  # shellcheck disable=SC2016
+  is 'finds the last term of a span left out by Vulkan' fault repeated glsl/nest_points.comp 'clamp($high$ + 1l,' \
+    'clamp($high$,'
   is 'finds a square that is not turned over' fault transposed glsl/nest_points.comp '[row + e][column] = ' '[column][row + e] = ' \
     --size 1x40x33
 else
@@ -173,6 +180,10 @@ if command -v "${CXX:-c++}" >/dev/null; then
   # shellcheck disable=SC2016
   is 'finds a list of the first point of a vector alone' fault along_rows cuda/nest.cu \
     'listed.target == of.along and "V" or "1"' '"1"'
+  # shellcheck disable=SC2016
+  is 'finds the last term of a span left out by CUDA' fault repeated cuda/nest.cu 'lathe_within($high$ + 1,' \
+    'lathe_within($high$,'
+  is 'finds the span of the first of a vector' fault repeated cuda/nest_points.cu '" + (I)(MINE - 1)"' '""'
   is 'finds points past the end' fault softmax_first cuda/nest.h 'if (lane == 0 && point < points)' 'if (lane == 0)'
 else
   echo 'skipped: nests by CUDA on the processor: there is no C++ compiler'

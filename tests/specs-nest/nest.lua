@@ -125,7 +125,21 @@ declare("one_hot", { x = { "b" }, ids = { "b", index = "v" } }, { y = { "b", "v"
 
 declare("upsampled", { x = { "c", "h" } }, { y = { "o", "c" } },
   function(x) return at(x, { h = floor(position "o" / 2) }, 0) + at(x, { h = floor((position "o" - 3) / 3) }, -1) end,
-  { axes = { "o" }, double = true })
+  { axes = { "o" }, double = true, backward = true })
+
+-- Spans of terms along the vectors and across them, with edges that are repeated; and what is kept of many reads.
+declare("repeated", { x = { "c", "h" } }, { y = { "c", "o" } }, function(x)
+  local place, last = floor((position "o" * 2 - 3) / 3), count "h" - 1
+  return at(x, { h = min(max(place, 0), last) }) * 2 + at(x, { h = max(min(place + 4, last), 1) }, 0)
+end, { axes = { "o" }, backward = true, double = true })
+
+declare("repeated_across", { x = { "h", "c" } }, { y = { "o", "c" } },
+  function(x) return at(x, { h = min(max(position "o" - 2, 0), count "h" - 1) }) end, { axes = { "o" }, backward = true })
+
+declare("largest_near", { x = { "c", "h" } }, { y = { "o", "c" } }, function(x)
+  local function near(by) return at(x, { h = position "o" * 2 + by }, -math.huge) end
+  return max(max(near(-1), near(0)), near(1))
+end, { axes = { "o" }, backward = true })
 
 declare("transposed_there", { x = { "s", "t" } }, { y = { "s", "t" } },
   function(x) return at(x, { s = position "t", t = position "s" }, 0) end)
