@@ -117,12 +117,28 @@
     //@ end
   }
 //@ end
+//@ -- Whether an index lies as some loops go through it, one after the other.
+//@ local function lies_as(index, loops)
+//@   local order = index.op == "whole" and S.operand_of(index[1].name).dim_index or {}
+//@   local same = #order == #loops
+//@   for i, place in ipairs(loops) do
+//@     same = same and order[i] == place
+//@   end
+//@   return same
+//@ end
 //@ -- Lists the places among some loops where an index is the point's target, after those of targets before it.
 //@ local function list_places(step)
 //@ local target = "(unsigned long long)i" .. step.of.target
 //@ -- Does something with the index at each place.
 //@ local function each(body)
     if (places > 0) {
+      //@ if lies_as(step.of.index, step.of.loops) then
+      const auto *const indexes = $(step.of.index[1].name);
+      lathe_each_of<16>((I)0, places, (I)1, [&](I nth) {
+        const unsigned long long index = (unsigned long long)indexes[nth];
+        //@ body()
+      });
+      //@ else
       lathe_odometer<$(#step.of.loops), I> at(0, {$(count(step, step.of.loops):gsub(" %* ", ", "))});
       lathe_each_of((I)0, places, (I)1, [&](I nth) {
         //@ for i, place in ipairs(step.of.loops) do
@@ -133,6 +149,7 @@
         //@ body()
         at.advance(1);
       });
+      //@ end
     }
 //@ end
     const I places = $(count(step, step.of.loops));

@@ -125,9 +125,8 @@ template <int N, typename I> struct lathe_odometer {
 };
 
 /* Does something for each of so many numbers, of a few at once: what these read does not wait for the one before. */
-template <typename I, typename F>
+template <unsigned AT_ONCE = 4, typename I, typename F>
 static __device__ __forceinline__ void lathe_each_of(I from, I to, I apart, F one) {
-  constexpr unsigned AT_ONCE = 4;
   I nth = from;
   while (nth < to && to - nth > (AT_ONCE - 1) * apart) {
 #pragma unroll
