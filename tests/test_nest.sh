@@ -90,7 +90,8 @@ is 'finds a NaN that is no extreme of a vector' fault index_spread c/nest.c '"an
 is 'finds a list of the first lane alone' fault along_rows c/nest_lists.c 'ends[$first$ + $width$ - 1]' 'ends[$first$]'
 is 'finds terms that a list leaves out' fault looked_up c/nest_lists.c 'nth < end; nth++' 'nth + 1 < end; nth++'
 # shellcheck disable=SC2016
-is 'finds the last term of a span left out' fault repeated c/nest_points.c 'lathe_within($high$ + 1,' 'lathe_within($high$,'
+is 'finds the last term of a span left out' fault repeated c/nest_points.c 'lathe_within($high$ + 1,' \
+  'lathe_within($high$,' --size 7x60x40
 # shellcheck disable=SC2016
 is 'finds the span of the first lane alone' fault repeated c/nest_lists.c '("%s + %s - 1"):format(first, width)' 'first'
 is 'finds rounding errors that are lost' fault softmax_first c/nest.c 'carries = true;' '' --size 200x5
