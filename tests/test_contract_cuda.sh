@@ -125,17 +125,22 @@ is 'finds a last stage that nobody waits for' fault "$wgmma" fetched.h 'lathe_aw
     give_back(r, before);
   }'
 is 'finds results of another row' fault "$wgmma" fetched.h 'half * 8 + below' 'half * 4 + below'
-is 'finds results stored before they are there' fault "$wgmma" fetched.h '__syncwarp();
-      auto' '
-      auto'
+is 'finds results stored before they are there' fault "$wgmma" fetched.h 'leave(lines, first, pass);
+        __syncwarp();' 'leave(lines, first, pass);'
 is 'finds copies whose chunks are not rotated' fault "$wgmma" tensor_shape.lua 'swizzle = 128' 'swizzle = 0'
 is 'finds copies of other lines' fault "$wgmma" contract_step.cu 'across .. " + line"' 'across'
 is 'finds tiles that no block goes on to' fault "$wgmma" tiles.h 'is_there = part < parts' \
   'is_there = block < gridDim.x' --cut 11
-is 'finds whole tiles of another row' fault "$wgmma" fetched.h 'c.finish_whole(y, x, some, 4)' \
-  'c.finish_whole(y ^ 1, x, some, 4)' --cut 11
+is 'finds whole tiles of another row' fault "$wgmma" fetched.h 'c.finish_whole(y, x, all[nth], N)' \
+  'c.finish_whole(y ^ 1, x, all[nth], N)' --cut 11
+is 'finds whole tiles of other columns' fault "$wgmma" tensor.h 'lathe_load<4>(line + lathe_column(column + first))' \
+  'lathe_load<4>(line + column + first)' --cut 11
+is 'finds rows of the other half' fault "$wgmma" fetched.h 'nth_of(pass, line)' 'nth_of(0, line)' --cut 11
 is 'finds tiles that are not whole' fault "$wgmma" fetched.h 'n + (TURNED ? ROWS : COLUMNS) <= c.n_count &&' \
   'n < c.n_count &&' --cut 11
+sizes=72x68x136 # rows of results lie at multiples of 8 bytes
+is 'finds whole tiles by few columns of another row' fault "$wgmma" tensor.h 'finish_whole<4>(c, lines,' \
+  'finish_whole<4>(c, lines + PADDED,' --cut 13
 sizes=128x8x4864 # a block goes round the stages
 is 'finds a stage given back too early' fault "$wgmma" fetched.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
 sizes=9x136x1304

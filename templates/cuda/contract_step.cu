@@ -61,6 +61,14 @@ $(part.k:uniforms("call"))
 //@   end
 //@   return list
 //@ end
+//@ -- What the values of a step read and store.
+//@ local function stored_of(step)
+//@   local list = operands_of(step.values)
+//@   for _, value in ipairs(step.of.values) do
+//@     list[#list + 1] = (value.operand.output or value.operand.temporary) and value.operand or nil
+//@   end
+//@   return list
+//@ end
 //@ -- Reads what a part's point function takes, `count` points of it along an axis, into a struct `raw`.
 //@ local function load(step, part, at, along, count, whole, flag)
 //@ for _, x in ipairs(part.point.inputs) do
@@ -207,7 +215,8 @@ __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, 
 //@ end
 //@ -- The values that follow `count` sums along n: finish stores them; finish_layer, of a layer, those that go to
 //@ -- memory, and gives the others that later layers read, and so does finish_free, of values without some masks;
-//@ -- finish_whole, all of them, of a tile whose results are all there and aligned.
+//@ -- finish_whole, all of them, of a tile whose results are all there and aligned, whole_values for a few at once, and
+//@ -- wide_values for WHOLE_COUNT.
 //@ local function finish(step, P, count, layer, whole, free)
 //@ local part, values = free or step.values, step.of.values
 //@ local given = {}
@@ -280,11 +289,22 @@ __device__ __forceinline__ void finish_rows(size_t m) const {
   //@ end
 }
 //@ end
+//@ -- How many values of a whole tile are computed and stored at once that tensor cores have added up: the widest access
+//@ -- along n has 16 bytes.
+//@ local function whole_count(step, made)
+//@   local count, widest = 128 // k.spelling.bits, nil
+//@   for _, operand in ipairs(made.plain and not made.layer and stored_of(step) or {}) do
+//@     local bytes = S.kind(step, operand, "n") == "unit" and k:bytes_of(operand) or 0
+//@     widest = math.max(widest or 0, bytes)
+//@   end
+//@   return widest == 2 and 8 or count
+//@ end
 //@ local function results(step, made, P, maps)
-//@ local count = 128 // k.spelling.bits
+//@ local count, wide = 128 // k.spelling.bits, whole_count(step, made)
+static constexpr int WHOLE_COUNT = $wide$;
 template <int COUNT>
 //@ raw(step, step.values, "raw_values", "n", "COUNT")
-bool whole_values;
+bool whole_values, wide_values;
 
 //@ if not made.layer or not made.layer.unstored then
 //@ finish(step, P, count)
@@ -308,6 +328,10 @@ bool whole_values;
 //@ if not made.layer or maps and not made.layer.unstored then
 
 //@ finish(step, P, count, nil, true)
+//@ if wide > count then
+
+//@ finish(step, P, wide, nil, true)
+//@ end
 //@ end
 //@ end
 //@ -- maps: whether the copy engine may bring factors, and results go to memory by whole lines.
@@ -376,15 +400,12 @@ struct $step.name$ {
     char *const temporaries = (char *)args->workspace + $COUNTS$;
     (void)temporaries;
     //@ S.place(step, loops)
-    //@ local stored = operands_of(step.values)
-    //@ for _, value in ipairs(step.of.values) do
-    //@   stored[#stored + 1] = (value.operand.output or value.operand.temporary) and value.operand or nil
-    //@ end
     //@ if step.of.a.op ~= "column" then
     whole_a = $(aligned(step, operands_of(step.a), along_a, count_a));
     //@ end
     whole_b = $(aligned(step, operands_of(step.b), along_b, count_b));
-    whole_values = $(aligned(step, stored, "n", 128 // k.spelling.bits));
+    whole_values = $(aligned(step, stored_of(step), "n", 128 // k.spelling.bits));
+    wide_values = $(aligned(step, stored_of(step), "n", whole_count(step, made)));
   }
 };
 

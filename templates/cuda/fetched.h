@@ -30,9 +30,12 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
   using right = lathe_slice<element, COLUMNS, RIGHT_ALONG_K, 128>;
   static constexpr int BK = left::TERMS, STEP = BK / 4; /* terms of an mma */
   static constexpr int STAGE = left::CHUNKS + right::CHUNKS;
-  /* A warp's results in shared memory: some columns at once, as lines along n. */
-  static constexpr int AT_ONCE = COLUMNS < 32 ? COLUMNS : 32, LINE = TURNED ? 16 : AT_ONCE,
-                       LINES = 16 * AT_ONCE / LINE, PADDED = LINE + (TURNED ? 4 : 8);
+  /* A warp's results in shared memory: some columns at once, as lines along n. Of 64 columns, of which memory takes
+   * whole lines, there are half of the warp's rows at once. */
+  static constexpr int HALVES = !TURNED && COLUMNS % 64 == 0 ? 2 : 1;
+  static constexpr int MOST = HALVES * 32, AT_ONCE = COLUMNS < MOST ? COLUMNS : MOST,
+                       LINE = TURNED ? 16 : AT_ONCE, LINES = 16 / HALVES * AT_ONCE / LINE,
+                       PADDED = LINE + (TURNED ? 4 : 8);
   static_assert(ROWS % 64 == 0 && COLUMNS % AT_ONCE == 0, "groups have 64 rows each");
 
   /* When stages are there, and when nobody needs them any more. */
@@ -116,9 +119,8 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
   static __device__ __forceinline__ int row_of(int warp, int nth) {
     return BY_THREADS ? warp / 2 * 32 + nth / 8 * 16 + warp % 2 * 8 + nth % 8 : warp * 16 + nth;
   }
-  /* Which of them the first or second of a thread's rows is. */
-  static __device__ __forceinline__ int nth_of(int half) {
-    const int below = (int)threadIdx.x % 32 / 4;
+  /* Which of them the first or second of a thread's rows is; below: by four threads each. */
+  static __device__ __forceinline__ int nth_of(int half, int below = (int)threadIdx.x % 32 / 4) {
     return BY_THREADS ? below / 4 * 8 + half * 4 + below % 4 : half * 8 + below;
   }
 
@@ -191,57 +193,87 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
   /* A warp's 16 rows of results, some columns at a time, through shared memory of its own past the stages. Those of
    * whole tiles are computed without a branch, so that what one waits for others fill. */
   __device__ __forceinline__ void finish(const C &c, uint4 *room, size_t m, size_t n) const {
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
+    const int warp = (int)threadIdx.x / 32;
     float *const lines = reinterpret_cast<float *>(room + STAGES * STAGE) + warp * LINES * PADDED;
     const bool whole = m + (TURNED ? COLUMNS : ROWS) <= c.m_count &&
-                       n + (TURNED ? ROWS : COLUMNS) <= c.n_count && c.whole_values;
+                       n + (TURNED ? ROWS : COLUMNS) <= c.n_count &&
+                       (TURNED ? c.whole_values : c.wide_values);
 #pragma unroll
-    for (int first = 0; first < COLUMNS; first += AT_ONCE) {
+    for (int first = 0; first < COLUMNS; first += AT_ONCE)
 #pragma unroll
-      for (int j = 0; j < AT_ONCE / 8; j++)
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-          const float(&two)[4] = sums[first / 8 + j];
-          const int row = nth_of(half), column = j * 8 + lane % 4 * 2;
-          if (TURNED) {
-            lines[column * PADDED + row] = two[half * 2];
-            lines[(column + 1) * PADDED + row] = two[half * 2 + 1];
-          } else {
-            lathe_pack<float, 2> pack;
-            pack.at[0] = two[half * 2];
-            pack.at[1] = two[half * 2 + 1];
-            lathe_store(lines + row * PADDED + column, pack);
-          }
-        }
-      __syncwarp();
-      constexpr int PACKS = LINES * LINE / 4 / 32;
-      const auto taken = [&](int nth) {
-        const int at = nth * 32 + lane;
-        return lathe_load<4>(lines + at / (LINE / 4) * PADDED + at % (LINE / 4) * 4);
-      };
-      const auto each = [&](int nth, const float(&some)[4], auto f) {
-        const int at = nth * 32 + lane, line = at / (LINE / 4), place = at % (LINE / 4) * 4;
-        const size_t row = row_of(warp, TURNED ? place : line);
-        f(m + (TURNED ? first + line : row), n + (TURNED ? row : first + place), some);
-      };
-      if (whole) {
-        lathe_pack<float, 4> all[PACKS];
-#pragma unroll
-        for (int nth = 0; nth < PACKS; nth++)
-          all[nth] = taken(nth);
-#pragma unroll
-        for (int nth = 0; nth < PACKS; nth++)
-          each(nth, all[nth].at,
-               [&](size_t y, size_t x, const float(&some)[4]) { c.finish_whole(y, x, some, 4); });
-      } else {
-#pragma unroll 1
-        for (int nth = 0; nth < PACKS; nth++)
-          each(nth, taken(nth).at, [&](size_t y, size_t x, const float(&some)[4]) {
-            if (y < c.m_count && x < c.n_count)
-              c.finish(y, x, some, (long long)(c.n_count - x));
-          });
+      for (int pass = 0; pass < HALVES; pass++) {
+        leave(lines, first, pass);
+        __syncwarp();
+        if (whole)
+          finish_whole<TURNED ? 4 : C::WHOLE_COUNT>(c, lines, m, n, first, pass);
+        else
+          finish_some(c, lines, m, n, first, pass);
+        __syncwarp();
       }
-      __syncwarp();
+  }
+
+  /* Sums as they lie in shared memory: of both of a thread's rows, or of that whose pass it is. */
+  __device__ __forceinline__ void leave(float *lines, int first, int pass) const {
+    const int lane = (int)threadIdx.x % 32;
+#pragma unroll
+    for (int j = 0; j < AT_ONCE / 8; j++)
+#pragma unroll
+      for (int half = pass; half < (HALVES > 1 ? pass + 1 : 2); half++) {
+        const float(&two)[4] = sums[first / 8 + j];
+        const int row = HALVES > 1 ? lane / 4 : nth_of(half), column = j * 8 + lane % 4 * 2;
+        if (TURNED) {
+          lines[column * PADDED + row] = two[half * 2];
+          lines[(column + 1) * PADDED + row] = two[half * 2 + 1];
+        } else {
+          lathe_pack<float, 2> pack;
+          pack.at[0] = two[half * 2];
+          pack.at[1] = two[half * 2 + 1];
+          lathe_store(lines + row * PADDED + lathe_column(column), pack);
+        }
+      }
+  }
+
+  /* Calls f(y, x) with the place in the matrix of what is in a line from some place on. */
+  template <typename F>
+  static __device__ __forceinline__ void at_place(size_t m, size_t n, int first, int pass, int line,
+                                                  int place, F f) {
+    const int nth = TURNED ? place : HALVES > 1 ? nth_of(pass, line) : line;
+    const size_t row = row_of((int)threadIdx.x / 32, nth);
+    f(m + (TURNED ? first + line : row), n + (TURNED ? row : first + place));
+  }
+
+  /* All that is in the lines, by N values. */
+  template <int N>
+  static __device__ __forceinline__ void finish_whole(const C &c, const float *lines, size_t m,
+                                                      size_t n, int first, int pass) {
+    constexpr int ACROSS = LINE / N, PACKS = LINES * ACROSS / 32;
+    const int lane = (int)threadIdx.x % 32;
+    float all[PACKS][N];
+#pragma unroll
+    for (int nth = 0; nth < PACKS; nth++) {
+      const int at = nth * 32 + lane;
+      lathe_take_columns(all[nth], lines + at / ACROSS * PADDED, at % ACROSS * N);
+    }
+#pragma unroll
+    for (int nth = 0; nth < PACKS; nth++) {
+      const int at = nth * 32 + lane;
+      at_place(m, n, first, pass, at / ACROSS, at % ACROSS * N,
+               [&](size_t y, size_t x) { c.finish_whole(y, x, all[nth], N); });
+    }
+  }
+
+  /* What there is of them. */
+  static __device__ __forceinline__ void finish_some(const C &c, const float *lines, size_t m,
+                                                     size_t n, int first, int pass) {
+    constexpr int ACROSS = LINE / 4;
+#pragma unroll 1
+    for (int at = (int)threadIdx.x % 32; at < LINES * ACROSS; at += 32) {
+      float some[4];
+      lathe_take_columns(some, lines + at / ACROSS * PADDED, at % ACROSS * 4);
+      at_place(m, n, first, pass, at / ACROSS, at % ACROSS * 4, [&](size_t y, size_t x) {
+        if (y < c.m_count && x < c.n_count)
+          c.finish(y, x, some, (long long)(c.n_count - x));
+      });
     }
   }
 };

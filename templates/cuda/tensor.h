@@ -119,6 +119,25 @@ template <typename T, int ROWS, bool ALONG_K, int THREADS> struct lathe_slice {
   }
 };
 
+/* Where in a line of sums in shared memory a column is: so that of eight threads that read eight columns each, by 16
+ * bytes, none wants another's banks. */
+static __device__ __forceinline__ int lathe_column(int column) {
+  return column ^ column / 32 % 2 * 4;
+}
+
+/* N neighbouring columns from there on, which are multiples of N. */
+template <int N>
+static __device__ __forceinline__ void lathe_take_columns(float (&some)[N], const float *line,
+                                                          int column) {
+#pragma unroll
+  for (int first = 0; first < N; first += 4) {
+    const auto pack = lathe_load<4>(line + lathe_column(column + first));
+#pragma unroll
+    for (int nth = 0; nth < 4; nth++)
+      some[first + nth] = pack.at[nth];
+  }
+}
+
 /* A warp has WARP_M x WARP_N of the sums. */
 template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct lathe_tensor_sums {
   using element = typename C::element;
@@ -220,7 +239,7 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
 #pragma unroll
         for (int half = 0; half < 2; half++) {
           float *const to = lines + (first_m() + i * 16 + half * 8 + lane / 4) * PADDED +
-                            first_n() + j * 8 + lane % 4 * 2;
+                            lathe_column(first_n() + j * 8 + lane % 4 * 2);
           to[0] = sums[i][j][half * 2];
           to[1] = sums[i][j][half * 2 + 1];
         }
@@ -235,32 +254,44 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
   __device__ __forceinline__ void finish(const C &c, uint4 *room, size_t m, size_t n) const {
     float *const lines = reinterpret_cast<float *>(room);
     leave(lines);
-    const bool whole = m + BM <= c.m_count && n + BN <= c.n_count && c.whole_values;
-    auto each = [&](int at, auto f) {
-      const int row = at / (BN / 4), column = at % (BN / 4) * 4;
-      const auto pack = lathe_load<4>(lines + row * PADDED + column);
-      f(m + row, n + column, pack.at);
-    };
-    if (whole) {
-#pragma unroll 4
-      for (int at = (int)threadIdx.x; at < BM * BN / 4; at += THREADS)
-        each(at, [&](size_t y, size_t x, const float(&some)[4]) { c.finish_whole(y, x, some, 4); });
+    const bool whole = m + BM <= c.m_count && n + BN <= c.n_count;
+    if (whole && c.wide_values) {
+      finish_whole<C::WHOLE_COUNT>(c, lines, m, n);
+    } else if (C::WHOLE_COUNT > 4 && whole && c.whole_values) {
+      finish_whole<4>(c, lines, m, n);
     } else {
 #pragma unroll 1
-      for (int at = (int)threadIdx.x; at < BM * BN / 4; at += THREADS)
-        each(at, [&](size_t y, size_t x, const float(&some)[4]) {
-          if (y < c.m_count && x < c.n_count)
-            c.finish(y, x, some, (long long)(c.n_count - x));
-        });
+      for (int at = (int)threadIdx.x; at < BM * BN / 4; at += THREADS) {
+        const int row = at / (BN / 4), column = at % (BN / 4) * 4;
+        float some[4];
+        lathe_take_columns(some, lines + row * PADDED, column);
+        if (m + row < c.m_count && n + column < c.n_count)
+          c.finish(m + row, n + column, some, (long long)(c.n_count - n - column));
+      }
+    }
+  }
+
+  /* All of the tile, by N values. */
+  template <int N>
+  static __device__ __forceinline__ void finish_whole(const C &c, const float *lines, size_t m,
+                                                      size_t n) {
+#pragma unroll(16 / N)
+    for (int at = (int)threadIdx.x; at < BM * BN / N; at += THREADS) {
+      const int row = at / (BN / N), column = at % (BN / N) * N;
+      float some[N];
+      lathe_take_columns(some, lines + row * PADDED, column);
+      c.finish_whole(m + row, n + column, some, N);
     }
   }
 
   /* Of blocks that are joined. */
   __device__ __forceinline__ void finish_joined(const C &c, uint4 *room, size_t m, size_t n,
                                                 int joined, int part) const {
-    leave(reinterpret_cast<float *>(room));
-    lathe_finish_joined<BM, BN, PADDED, THREADS>(c, reinterpret_cast<float *>(room), m, n, joined,
-                                                 part);
+    float *const lines = reinterpret_cast<float *>(room);
+    leave(lines);
+    lathe_finish_joined<BM, BN, THREADS>(
+        c, lines, [](int row, int column) { return row * PADDED + lathe_column(column); }, m, n,
+        joined, part);
   }
 };
 

@@ -268,11 +268,13 @@ static __device__ __forceinline__ void lathe_finish_apart(const C &c, const floa
   __syncwarp();
 }
 
-/* Finishes a tile of which each of `joined` blocks of a cluster has a part of all sums in shared memory, in lines of
- * PADDED numbers: each adds up its share of the rows in the order of the parts, so that none waits for another's. */
-template <int BM, int BN, int PADDED, int THREADS, typename C>
-static __device__ __forceinline__ void lathe_finish_joined(const C &c, const float *lines, size_t m,
-                                                           size_t n, int joined, int part) {
+/* Finishes a tile of which each of `joined` blocks of a cluster has a part of all sums in shared memory, four numbers
+ * of a row from some column on at place(row, column): each adds up its share of the rows in the order of the parts, so
+ * that none waits for another's. */
+template <int BM, int BN, int THREADS, typename C, typename Place>
+static __device__ __forceinline__ void lathe_finish_joined(const C &c, const float *lines,
+                                                           Place place, size_t m, size_t n,
+                                                           int joined, int part) {
   const int share = (BM + joined - 1) / joined, first = part * share;
   const int rows = BM - first < share ? BM - first : share;
 
@@ -284,7 +286,7 @@ static __device__ __forceinline__ void lathe_finish_joined(const C &c, const flo
     float sums[4] = {};
 #pragma unroll 4
     for (int of = 0; of < joined; of++) {
-      const uint4 words = lathe_take_from(lines + row * PADDED + column, (unsigned)of);
+      const uint4 words = lathe_take_from(lines + place(row, column), (unsigned)of);
       float some[4];
       memcpy(some, &words, sizeof some);
 #pragma unroll
@@ -516,7 +518,9 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
         lathe_store(lines + row * (BN + AT_ONCE) + at_n(group), pack_of(i, group));
       }
     __syncthreads();
-    lathe_finish_joined<BM, BN, BN + AT_ONCE, THREADS>(c, lines, m, n, joined, part);
+    lathe_finish_joined<BM, BN, THREADS>(
+        c, lines, [](int row, int column) { return row * (BN + AT_ONCE) + column; }, m, n, joined,
+        part);
   }
 
   /* A row of each thread's at a time, through shared memory. */
