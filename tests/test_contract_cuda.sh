@@ -58,9 +58,15 @@ is 'one row' emulated --no-probe --dtype f32,bf16 --op matmul --size 1x8x136
 is 'every way was taken' all_ran '^$' matmul
 unset EMULATOR_RAN
 
-# By a cluster's blocks, and by more blocks than a cluster has.
+# By a cluster's blocks, and by more blocks than a cluster has; by several clusters, where many blocks run at once.
 is 'long sums' emulated --no-probe --dtype f32,bf16 --op 'matmul,linear' --size 8x40x20000,70x40x3000
 is 'long sums by small tiles' emulated --no-probe --dtype bf16 --op matmul --size 8x40x20000,70x40x3000 --cut 13
+export EMULATOR_MULTIPROCESSORS=24
+for cut in 13 14 15; do
+  is "sums shared by several clusters, way $cut" emulated --no-probe --dtype f32,bf16 --op 'matmul,linear' \
+    --size 8x40x5000,70x130x3000 --cut "$cut"
+done
+unset EMULATOR_MULTIPROCESSORS
 is 'other implementations' emulated --op 'weighted_sum*' --size 7x3,3x255,1x5000,1000x3,67x1300
 
 # ---- planted faults -------------------------------------------------------------------------------------------
@@ -72,7 +78,7 @@ cp "$tmp/build/libcuda.so.1" .
 is 'configures for faults' configure_emulator --ops=linear,matmul_tn --dtypes=f32,bf16
 is 'takes the runtime for faults' reuse
 is 'builds what is to be faulty' ninja out/bench
-sizes=72x152x712,7x40x521,67x141x711,136x600x72,67x141x11
+of_tiles=72x152x712,7x40x521,67x141x711,136x600x72,67x141x11 sizes=$of_tiles
 checked() { emulated --size "$sizes" "$@"; }
 is 'is right without a fault' checked
 cp -R "$tmp/tree/templates" "$tmp/right"
@@ -95,7 +101,7 @@ is 'finds a barrier left out' fault $tiles tiles.h 'keep(k + BK, turn);
 # Large tiles, whose blocks are no cluster.
 is 'finds a part left out' fault $tiles tiles.h 'part + p < work.parts ? all' 'part + p + 1 < work.parts ? all' --cut 8
 is 'finds a part that begins elsewhere' fault $tiles contract_kernel.cu \
-  'work.part * each < here.k_count ? work.part * each' 'work.part * each < here.k_count ? work.part * (each + 1)'
+  'work.part * each < to ? work.part * each' 'work.part * each < to ? work.part * (each + 1)'
 # shellcheck disable=SC2016
 is 'finds a stride of another axis' fault $tiles contract_step.cu \
   '$(S.field(operand, letter)) = $(S.size(places));' '$(S.field(operand, letter)) = $(S.size(S.core(step, "m")));'
@@ -104,6 +110,14 @@ is 'finds an epilogue without its operands' fault $tiles contract_step.cu \
   'load(step, part, { m = "m", n = "n" }, "n"' 'load(step, part, { m = "m", n = "0" }, "n"'
 is 'finds few terms without the last' fault $tiles short.h 'term < count' 'term + 1 < count'
 is 'finds a part of a cluster left out' fault $tiles tiles.h 'of < joined; of++' 'of + 1 < joined; of++'
+export EMULATOR_MULTIPROCESSORS=24
+sizes=70x40x3000 # by several clusters
+is 'finds a cluster of several left out' fault "$wgmma" tiles.h 'from + of < sets' 'from + of + 1 < sets' --cut 13
+is 'finds clusters that begin with the same term' fault "$wgmma" tiles.h 'part = set * joined + rank' 'part = rank' --cut 13
+is 'finds shares of rows that are counted as one' fault "$wgmma" tiles.h 'work.nth * joined + rank, sets' \
+  'work.nth * joined, sets' --cut 13
+unset EMULATOR_MULTIPROCESSORS
+sizes=$of_tiles
 is 'finds rows of a cluster in other places' fault "$mma" tiles.h 'const int row = first + at' 'const int row = at'
 is 'finds copies of rows that lie apart' fault "$wgmma" padded.h 'row * columns + column' 'row * chunks * V + column'
 is 'finds few rows without their last term' fault $tiles thin.h 'term < left; term += step' 'term + 1 < left; term += step'

@@ -228,7 +228,7 @@ static void copies_factors_whose_rows_no_map_can_have(void **state) {
   assert_ptr_equal(lathe_map_start(launch[0].maps, &args), at);
 }
 
-/* A tile's terms are shared by a cluster's blocks, or by more blocks where that is faster. */
+/* A tile's terms are shared by a cluster's blocks, or by several clusters where that is faster. */
 static bool joining(lathe_query *q) {
   static const lathe_cut cut = {.bm = 64,
                                 .bn = 64,
@@ -237,6 +237,7 @@ static bool joining(lathe_query *q) {
                                 .threads = 128,
                                 .most = 512,
                                 .joins = 8,
+                                .depth = 1 << 15,
                                 .rate = 350,
                                 .wait = 1500,
                                 .slice = 64,
@@ -253,7 +254,7 @@ static void joins_blocks_that_share_terms(void **state) {
   (void)state;
   lathe_launch launch[LATHE_MAX_LAUNCHES];
   lathe_limits limits = h100;
-  lathe_args args = {.dim = {64, 64, 2048}};
+  lathe_args args = {.dim = {64, 64, 1024}};
 
   limits.cluster = 8;
   assert_int_equal(launch_steps(joining, &args, &limits, launch), 1);
@@ -263,7 +264,19 @@ static void joins_blocks_that_share_terms(void **state) {
   args.dim[2] = 40000;
   assert_int_equal(launch_steps(joining, &args, &limits, launch), 1);
   assert_true(launch[0].grid[0] > 8);
+  assert_int_equal(launch[0].grid[0] % 8, 0);
+  assert_int_equal(launch[0].cluster, 8);
+  assert_true(launch[0].joined);
+  args.dim[0] = 64 * 64;
+  args.dim[2] = 16 << 15;
+  assert_int_equal(launch_steps(joining, &args, &limits, launch), 1);
+  assert_int_equal(launch[0].grid[0], 64 * 16);
+  assert_int_equal(launch[0].cluster, 8);
+  args.dim[0] = 65 * 64; /* of so many there is no count for each of eight blocks */
+  assert_int_equal(launch_steps(joining, &args, &limits, launch), 1);
+  assert_int_equal(launch[0].grid[0], 65 * 16);
   assert_false(launch[0].joined);
+  args.dim[0] = 64;
   args.dim[2] = 100; /* nothing is shared */
   assert_int_equal(launch_steps(joining, &args, &limits, launch), 1);
   assert_int_equal(launch[0].grid[0], 1);

@@ -174,7 +174,9 @@ local function cut_of(step, cut, names, of, let, list)
     made.cluster, made.shared, made.kernels = clusters, shared, kernels
     if cut.joins then
       made.joins = cut.joins
-      made.cluster = ("if(shares > 1 && shares <= min(%d, cluster), shares, 1)"):format(cut.joins)
+      local most, counts = cut.joins, ("%s * %d > %d"):format(all, cut.joins, cut.most)
+      local alone = ("cluster < %d || (shares > %d && (shares %% %d > 0 || %s))"):format(most, most, most, counts)
+      made.cluster = ("if(%s, 1, min(shares, %d))"):format(alone, most)
     end
     made.kernel = ("%s > 1"):format(clusters)
   end

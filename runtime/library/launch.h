@@ -40,10 +40,10 @@ typedef struct lathe_launch {
   uint32_t grid[3];   /* blocks */
   uint32_t block[3];  /* threads of a block */
   uint32_t cluster;   /* blocks that share memory; 0 or 1 for none */
-  uint32_t joined; /* 1: a cluster's blocks share terms, if the kernel was compiled for clusters */
-  uint32_t resident; /* 1: of the clusters, no more than may run at once, for they share all */
-  uint32_t shared;   /* dynamic shared memory, bytes */
-  uint32_t early;    /* CUDA: 1 where it may begin before the kernel before it ends */
+  uint32_t joined;    /* 1: clusters' blocks share terms, if the kernel was compiled for clusters */
+  uint32_t resident;  /* 1: of the clusters, no more than may run at once, for they share all */
+  uint32_t shared;    /* dynamic shared memory, bytes */
+  uint32_t early;     /* CUDA: 1 where it may begin before the kernel before it ends */
   /* Vulkan: the module, and its constants THREADS, MODE, and a matrix's. */
   uint32_t constant[6];
   /* CUDA: to be made of the operands, and given after the arguments. */

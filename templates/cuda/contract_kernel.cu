@@ -80,10 +80,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   //@ local matrices = T.times(#loops, "loops")
   if (here.m_count == 0 || here.n_count == 0 || $matrices$ == 0)
     return;
-  //@ if shape.joins then
-  const unsigned joined = lathe_cluster_size();
-  //@ end
-  //@ begin(shape, loops, matrices, shape.joins and ", 1, blockIdx.x, joined" or "")
+  //@ begin(shape, loops, matrices, shape.joins and ", 1, blockIdx.x, lathe_cluster_size()" or "")
   //@ terms(shape, loops)
   $kind$ sums;
   //@ outer_loops(step, places, #loops)
@@ -96,7 +93,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
   //@ end
   //@ if shape.joins then
   if (work.joined > 1) {
-    sums.finish_joined(here, room, work.m, work.n, (int)work.joined, (int)work.part);
+    sums.finish_joined(here, room, work, $gathered$);
     return;
   }
   //@ end

@@ -285,13 +285,13 @@ template <typename C, int BM, int BN, int WARP_M, int WARP_N, int STAGES> struct
   }
 
   /* Of blocks that are joined. */
-  __device__ __forceinline__ void finish_joined(const C &c, uint4 *room, size_t m, size_t n,
-                                                int joined, int part) const {
+  __device__ __forceinline__ void finish_joined(const C &c, uint4 *room, const lathe_work &work,
+                                                unsigned *arrived, float *left) const {
     float *const lines = reinterpret_cast<float *>(room);
     leave(lines);
     lathe_finish_joined<BM, BN, THREADS>(
-        c, lines, [](int row, int column) { return row * PADDED + lathe_column(column); }, m, n,
-        joined, part);
+        c, lines, [](int row, int column) { return row * PADDED + lathe_column(column); }, work,
+        arrived, left);
   }
 };
 

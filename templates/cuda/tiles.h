@@ -115,7 +115,9 @@ static __device__ __forceinline__ size_t lathe_times(size_t count, size_t each) 
 struct lathe_work {
   size_t m, n;                            /* the tile's first */
   unsigned all, nth, matrix, part, parts; /* tiles; nth: its number among them */
-  unsigned joined;                        /* blocks of a cluster that share a tile's terms, or 1 */
+  /* Blocks of a cluster that share a tile's terms, or 1. Several clusters may share a tile, whose parts follow one
+   * another; consecutive clusters have other tiles. */
+  unsigned joined;
   bool is_there;
 
   /* Most numbers here are less than what they are divided by. */
@@ -139,10 +141,14 @@ struct lathe_work {
     const unsigned tiles = rows * columns;
     unsigned at, group, within, row;
     all = tiles * (unsigned)matrices;
-    if (joined > 1)
-      divide(block, joined, nth, part);
-    else
+    if (joined > 1) {
+      unsigned cluster, set, rank;
+      divide(block, joined, cluster, rank);
+      divide(cluster, all, set, nth);
+      part = set * joined + rank;
+    } else {
       divide(block, all, part, nth);
+    }
     divide(nth, tiles, matrix, at);
     divide(at, GROUP * columns, group, within);
     const unsigned left = rows - group * GROUP;
@@ -166,6 +172,30 @@ static __device__ __forceinline__ unsigned lathe_fewest(size_t tiles, size_t mos
   return tiles <= most && terms > depth ? (unsigned)lathe_times(terms, depth) : 1;
 }
 
+/* Whether this block, which has left its own, is the last of `parts` blocks to come here. arrived: how many have, zero
+ * before and after; ALONE: there are threads after these THREADS that do not come here. */
+template <int THREADS, bool ALONE>
+static __device__ __forceinline__ bool lathe_is_last(unsigned *arrived, unsigned parts) {
+  __shared__ unsigned order;
+  const auto await = []() {
+    if constexpr (ALONE)
+      lathe_await_first<THREADS>();
+    else
+      __syncthreads();
+  };
+  __threadfence();
+  await();
+  if (threadIdx.x == 0)
+    order = atomicAdd(arrived, 1);
+  await();
+  if (order + 1 < parts)
+    return false;
+  __threadfence();
+  if (threadIdx.x == 0)
+    *arrived = 0;
+  return true;
+}
+
 /* Where blocks have parts of the same tile's terms: what each leaves of its own for the last one to come here, NUMBERS
  * of each of THREADS threads. arrived: a count for each tile, zero before and after; left: room for all numbers of each
  * block; ALONE: there are threads after these that do not come here. Without it there may be threads besides that leave
@@ -176,7 +206,7 @@ template <int NUMBERS, int THREADS, bool ALONE, typename N> struct lathe_left {
   N *const left;
 
   __device__ __forceinline__ N *of(size_t part, int nth) const {
-    const size_t block = work.nth + part * work.all;
+    const size_t block = (size_t)work.nth * work.parts + part;
     return left + (block * NUMBERS + nth) * THREADS + threadIdx.x % THREADS;
   }
   __device__ __forceinline__ void leave(int nth, N number) const {
@@ -185,26 +215,9 @@ template <int NUMBERS, int THREADS, bool ALONE, typename N> struct lathe_left {
   __device__ __forceinline__ N take(size_t part, int nth) const {
     return __ldcg(of(part, nth));
   }
-  static __device__ __forceinline__ void await() {
-    if constexpr (ALONE)
-      lathe_await_first<THREADS>();
-    else
-      __syncthreads();
-  }
   /* Whether this block, which has left its own, is the last one of its tile. */
   __device__ __forceinline__ bool is_last() const {
-    __shared__ unsigned order;
-    __threadfence();
-    await();
-    if (threadIdx.x == 0)
-      order = atomicAdd(arrived + work.nth, 1);
-    await();
-    if (order + 1 < work.parts)
-      return false;
-    __threadfence();
-    if (threadIdx.x == 0)
-      arrived[work.nth] = 0;
-    return true;
+    return lathe_is_last<THREADS, ALONE>(arrived + work.nth, work.parts);
   }
 };
 
@@ -268,34 +281,80 @@ static __device__ __forceinline__ void lathe_finish_apart(const C &c, const floa
   __syncwarp();
 }
 
-/* Finishes a tile of which each of `joined` blocks of a cluster has a part of all sums in shared memory, four numbers
- * of a row from some column on at place(row, column): each adds up its share of the rows in the order of the parts, so
- * that none waits for another's. */
+/* Finishes a tile of which each block of a cluster has a part of all sums in shared memory, four numbers of a row from
+ * some column on at place(row, column): each adds up its share of the rows in the order of the parts, so that none
+ * waits for another's. Where several clusters share the tile, each leaves these sums of its cluster behind, and the
+ * last block to come here of those with the same rows adds up all in the order of the clusters. arrived: a count for
+ * each tile and share of rows, zero before and after; left: room for a tile of each cluster. */
 template <int BM, int BN, int THREADS, typename C, typename Place>
 static __device__ __forceinline__ void lathe_finish_joined(const C &c, const float *lines,
-                                                           Place place, size_t m, size_t n,
-                                                           int joined, int part) {
-  const int share = (BM + joined - 1) / joined, first = part * share;
+                                                           Place place, const lathe_work &work,
+                                                           unsigned *arrived, float *left) {
+  constexpr unsigned SETS = 8; /* at once */
+  const unsigned joined = work.joined;
+  unsigned sets = 1, set = 0, rank = work.part;
+  if (work.parts > joined) {
+    sets = work.parts / joined;
+    set = work.part / joined;
+    rank = work.part - set * joined;
+  }
+  const int share = (BM + (int)joined - 1) / (int)joined, first = (int)rank * share;
   const int rows = BM - first < share ? BM - first : share;
+  const auto each = [&](auto f) {
+#pragma unroll 1
+    for (int at = (int)threadIdx.x; at < rows * (BN / 4); at += THREADS) {
+      const int row = first + at / (BN / 4), column = at % (BN / 4) * 4;
+      f(row, column);
+    }
+  };
+  const auto left_of = [&](unsigned of, int row, int column) {
+    const size_t tile = (size_t)work.nth * sets + of;
+    return reinterpret_cast<uint4 *>(left + (tile * BM + row) * BN + column);
+  };
+  const auto add = [](float(&sums)[4], const uint4 &words) {
+    float some[4];
+    memcpy(some, &words, sizeof some);
+#pragma unroll
+    for (int nth = 0; nth < 4; nth++)
+      sums[nth] += some[nth];
+  };
+  const auto add_blocks = [&](float(&sums)[4], int row, int column) {
+#pragma unroll 4
+    for (unsigned of = 0; of < joined; of++)
+      add(sums, lathe_take_from(lines + place(row, column), of));
+  };
+  bool is_last = true;
 
   lathe_cluster_arrive();
   lathe_cluster_wait();
-#pragma unroll 1
-  for (int at = (int)threadIdx.x; at < rows * (BN / 4); at += THREADS) {
-    const int row = first + at / (BN / 4), column = at % (BN / 4) * 4;
-    float sums[4] = {};
-#pragma unroll 4
-    for (int of = 0; of < joined; of++) {
-      const uint4 words = lathe_take_from(lines + place(row, column), (unsigned)of);
-      float some[4];
-      memcpy(some, &words, sizeof some);
-#pragma unroll
-      for (int nth = 0; nth < 4; nth++)
-        sums[nth] += some[nth];
-    }
-    if (m + row < c.m_count && n + column < c.n_count)
-      c.finish(m + row, n + column, sums, (long long)(c.n_count - n - column));
+  if (sets > 1) {
+    each([&](int row, int column) {
+      float sums[4] = {};
+      add_blocks(sums, row, column);
+      uint4 words;
+      memcpy(&words, sums, sizeof words);
+      *left_of(set, row, column) = words;
+    });
+    is_last = lathe_is_last<THREADS, false>(arrived + work.nth * joined + rank, sets);
   }
+  if (is_last)
+    each([&](int row, int column) {
+      float sums[4] = {};
+      if (sets == 1)
+        add_blocks(sums, row, column);
+      for (unsigned from = 0; from < sets && sets > 1; from += SETS) {
+        uint4 taken[SETS];
+#pragma unroll
+        for (unsigned of = 0; of < SETS; of++)
+          taken[of] = from + of < sets ? __ldcg(left_of(from + of, row, column)) : uint4{};
+#pragma unroll
+        for (unsigned of = 0; of < SETS; of++)
+          add(sums, taken[of]);
+      }
+      const size_t m = work.m + row, n = work.n + column;
+      if (m < c.m_count && n < c.n_count)
+        c.finish(m, n, sums, (long long)(c.n_count - n));
+    });
   lathe_cluster_arrive(); /* others read what this block has */
   lathe_cluster_wait();
 }
@@ -506,8 +565,8 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
   }
 
   /* Of blocks that are joined: through shared memory, which has room for a tile. */
-  __device__ __forceinline__ void finish_joined(const C &c, slices &s, size_t m, size_t n,
-                                                int joined, int part) const {
+  __device__ __forceinline__ void finish_joined(const C &c, slices &s, const lathe_work &work,
+                                                unsigned *arrived, number *left) const {
     number *const lines = reinterpret_cast<number *>(&s);
     static_assert(sizeof(slices) >= BM * (BN + AT_ONCE) * sizeof(number), "a tile has room");
 #pragma unroll
@@ -519,8 +578,8 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
       }
     __syncthreads();
     lathe_finish_joined<BM, BN, THREADS>(
-        c, lines, [](int row, int column) { return row * (BN + AT_ONCE) + column; }, m, n, joined,
-        part);
+        c, lines, [](int row, int column) { return row * (BN + AT_ONCE) + column; }, work, arrived,
+        left);
   }
 
   /* A row of each thread's at a time, through shared memory. */

@@ -278,9 +278,14 @@ static bool can_be(lathe_query *q, const lathe_cut *c, size_t shared) {
          (c->room == 0 || shared <= c->room) && limits->architecture >= c->architecture;
 }
 
-/* Whether the blocks that share a tile's terms are a cluster's. */
-static bool is_joined(const lathe_query *q, const lathe_cut *c, size_t shares) {
-  return shares > 1 && shares <= c->joins && shares <= q->limits->cluster;
+/* How many of the blocks that share the terms of each of some tiles are a cluster's: all, or of more than a cluster has
+ * as many as it may have, where each has a count of those that have come; 1: none. */
+static uint32_t joined_by(const lathe_query *q, const lathe_cut *c, size_t tiles, size_t shares) {
+  if (shares < 2 || c->joins < 2 || c->joins > q->limits->cluster)
+    return 1;
+  if (shares <= c->joins)
+    return (uint32_t)shares;
+  return shares % c->joins == 0 && tiles * c->joins <= c->most ? c->joins : 1;
 }
 
 /* Bytes of the copies that a cut has made of its factors. */
@@ -297,8 +302,10 @@ static size_t copied(const lathe_query *q, const lathe_cut *c) {
 }
 
 /* Takes a cut where it is faster, with the best number of shares. Clocks as of one H100: what a multiprocessor
- * multiplies and stores, or what its blocks wait for slices; each tile's start; where blocks share terms, to leave sums,
- * to meet, and for the last of them to take all; and a launch that copies factors. */
+ * multiplies and stores, or what its blocks wait for slices; each tile's start; where blocks share terms, to leave
+ * sums, to meet, and for the last of them to take all; and a launch that copies factors. The blocks of a cluster read
+ * each other's sums, a share of the rows each. Where several clusters share a tile, what a block leaves after that, and
+ * the last takes of each cluster, is no more than such a share. */
 static void try_fastest(lathe_query *q, const lathe_step *s, const lathe_cut *c, size_t shared,
                         size_t most) {
   const double stored = c->left / 24, met = 2500, joined = 1200 + c->left / 16,
@@ -316,9 +323,10 @@ static void try_fastest(lathe_query *q, const lathe_step *s, const lathe_cut *c,
     const double busy = (double)each * ((double)c->bm * c->bn * full / rate + stored);
     const double waiting =
         c->slice ? (double)(waves * lathe_times((size_t)full, c->slice)) * wait : 0;
-    const double gathered = is_joined(q, c, shares) ? joined
-                            : shares > 1            ? met + taken * (double)(shares + 1)
-                                                    : 0;
+    const uint32_t cluster = joined_by(q, c, tiles, shares);
+    const double sets = (double)(shares / cluster);
+    const double gathered =
+        (cluster > 1 ? joined : 0) + (sets > 1 ? met + taken / cluster * (sets + 1) : 0);
     const double clocks =
         (busy > waiting ? busy : waiting) + (double)waves * c->start + gathered + ahead;
     if (!q->cut || clocks < q->clocks) {
@@ -374,7 +382,7 @@ bool lathe_take(lathe_query *q, const lathe_step *s) {
     return q->asks == LATHE_LEFT || fits;
   if (!c)
     return false;
-  const bool joined = is_joined(q, c, q->shares);
+  const uint32_t joined = joined_by(q, c, tiles_of(s, c), q->shares);
   const uint32_t cluster = lathe_cluster(q, s, c), threads = threads_of_cut(c, q->limits);
   const size_t all = tiles_of(s, c) * q->shares * cluster;
   const size_t at_once = (size_t)q->limits->multiprocessors * c->at_once;
@@ -396,8 +404,8 @@ bool lathe_take(lathe_query *q, const lathe_step *s) {
       .image = c->image,
       .grid = {(uint32_t)(c->stays ? smaller(all, at_once) : all), 1, 1},
       .block = {threads, 1, 1},
-      .cluster = joined ? (uint32_t)q->shares : cluster,
-      .joined = joined,
+      .cluster = joined > 1 ? joined : cluster,
+      .joined = joined > 1,
       .shared = (uint32_t)q->shared,
       .maps = c->maps,
       .nmaps = c->nmaps,

@@ -129,7 +129,8 @@ typedef struct lathe_cut {
   uint32_t
       room; /* the most shared memory that it takes with its rooms, bytes; 0: it has no rooms */
   uint32_t
-      joins; /* CUDA: the most blocks of a cluster that share a tile's terms, in place of `cluster` */
+      joins; /* CUDA: the most blocks of a cluster that share a tile's terms, in place of `cluster`; several such
+              * clusters may share one */
   uint32_t stays; /* 1: no more blocks than run at once, which go on to further tiles */
   /* Multiply-adds that a multiprocessor does in a clock, and clocks that a tile takes besides. 0: none. Of a block
    * alone: clocks between its slices of so many terms; 0: it has a multiprocessor's rate. */

@@ -78,10 +78,11 @@ def take(cuts, known):
             waves, full = -(-each // cut["at_once"]), min(-(-slices // shares) * cut["terms"], terms)
             clocks = max(each * (cut["tile"] * full / rate + cut["left"] / 24),
                          waves * -(-full // cut["slice"]) * wait) + waves * cut["start"]
-            if 1 < shares <= min(cut.get("joins", 0), known["cluster"]):
+            blocks = value_of(cut["cluster"], dict(known, shares=shares)) if "joins" in cut else 1
+            if blocks > 1:
                 clocks += 1200 + cut["left"] / 16
-            elif shares > 1:
-                clocks += 2500 + cut["left"] * 8 / min(cut["threads"], 128) * (shares + 1)
+            if shares > blocks:
+                clocks += 2500 + cut["left"] * 8 / min(cut["threads"], 128) / blocks * (shares // blocks + 1)
             if not best or clocks < best[0]:
                 best = (clocks, shares, cut)
     if not best:

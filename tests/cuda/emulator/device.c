@@ -19,6 +19,13 @@ enum {
   ERROR_UNSUPPORTED = 801,   /* CUDA_ERROR_NOT_SUPPORTED */
 };
 
+/* What the environment asks for. */
+static int multiprocessors(void) {
+  const char *asked = getenv("EMULATOR_MULTIPROCESSORS");
+
+  return asked ? atoi(asked) : MULTIPROCESSORS;
+}
+
 /* Images are to find what is defined here. */
 CUresult fake_init(unsigned flags) {
   (void)flags;
@@ -45,7 +52,7 @@ CUresult fake_device_attribute(int *value, int attribute, CUdevice device) {
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = MOST_THREADS; break;
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = 0x7fffffff; break;
   case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = WARP; break;
-  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = MULTIPROCESSORS; break;
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = multiprocessors(); break;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = EMULATOR_SHARED; break;
   case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: *value = 1; break;
   default: *value = 0;

@@ -5,7 +5,8 @@
  * A block has one of the operating system's threads at a time, and with it shared memory of its own, which
  * is thread-local; the block's threads are fibers in it, which go on to the next where they wait. A few
  * clusters of blocks run at a time, begun in the order of their numbers. The file that EMULATOR_RAN in the
- * environment names gets a line with the name of each kernel that is launched. */
+ * environment names gets a line with the name of each kernel that is launched. EMULATOR_MULTIPROCESSORS says how
+ * many multiprocessors the device tells of. */
 #include "emulator.h"
 
 #include <pthread.h>
