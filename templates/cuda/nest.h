@@ -19,10 +19,13 @@
  *                               of those that it has besides, if HAS_EXTRA
  *   hold_in(room, nth)          tells it where the block holds what several steps read, and which of its points it has
  *   squares(), place_square(nth), bring(tile), turn(tile), put(tile)   of those that go by squares
- * One of scans has in the place of take and finish what is done on the way, at VECTOR places from one on:
+ * One of scans has in the place of take and finish what is done on the way, at VECTOR places from one on, of each of a
+ * thread's points:
  *   places()                    how many there are
+ *   going                       what a point has come to on the way (lathe_going)
+ *   SURE                        whether what is merged is what terms in turn come to; else gathered says so by is_sure()
  *   read_places<whole>(read, nth), store_places<whole>(made, nth)
- *   take_place(gathered, read, nth, of), make_place(made, now, before, read, nth, of)   the `of`th of them */
+ *   gather<whole>(mine, read, nth), go<whole>(now, made, read, nth)   takes them, and makes what is stored there */
 #ifndef LATHE_NEST_H
 #define LATHE_NEST_H
 
@@ -63,6 +66,117 @@ template <typename T, int N> struct lathe_plain {
 #pragma unroll
     for (int nth = 0; nth < N; nth++)
       at[nth] = T(-0.0);
+  }
+};
+
+/* What a scan has come to on the way: begin() makes it of what was gathered before, leave() adds to that. Few terms of a
+ * sum, LATHE_PLAIN_TERMS at the most, are added up plainly to one that carries its errors. */
+template <typename G> struct lathe_going : G {
+  __device__ __forceinline__ void begin(const G &from) {
+    static_cast<G &>(*this) = from;
+  }
+  __device__ __forceinline__ void leave(G &to) const {
+    to = *this;
+  }
+};
+
+template <typename T> struct lathe_going<lathe_carried<T>> {
+  T value, lost, plain;
+
+  __device__ __forceinline__ void begin(const lathe_carried<T> &from) {
+    value = from.value;
+    lost = from.lost == from.lost && from.lost != 0 ? from.lost : T(-0.0);
+    plain = T(-0.0);
+  }
+  __device__ __forceinline__ void take(T term) {
+    plain += term;
+  }
+  __device__ __forceinline__ void leave(lathe_carried<T> &to) const {
+    to.take(plain);
+  }
+  __device__ __forceinline__ T result() const {
+    return value + (plain + lost);
+  }
+};
+
+/* The numbers of a type that lie at the ends of its normal range. */
+template <typename T> struct lathe_range;
+template <> struct lathe_range<float> {
+  static constexpr float LEAST = 0x1p-126f, MARK = 0x1p-149f, UNIT = 0x1p-24f;
+};
+template <> struct lathe_range<double> {
+  static constexpr double LEAST = 0x1p-1022, MARK = 0x1p-1074, UNIT = 0x1p-53;
+};
+
+/* A part of h = a h + b along an axis, of places that follow each other: what comes of 0 there, and what h before them
+ * is multiplied by. Where the product of factors is below the normal range it is a mark that says no more than that.
+ * NaN says that the part has to be gone through: so does what is infinite, a mark that should have grown, and zeros whose
+ * sign h before them decides. */
+template <typename T> struct lathe_linear {
+  T value, factor;
+
+  typedef lathe_range<T> range;
+
+  __device__ __forceinline__ void clear() {
+    value = 0;
+    factor = 1;
+  }
+  static __device__ __forceinline__ T multiplied(T a, T b) {
+    const T product = a * b;
+    if (!(fmin(fabs(product), fmin(fabs(a), fabs(b))) < range::LEAST) || a == 0 || b == 0)
+      return product;
+    const bool may_grow = fmax(fabs(a), fabs(b)) > 1 && fmin(fabs(a), fabs(b)) < range::LEAST;
+    return may_grow ? T(NAN) : copysign(range::MARK, product);
+  }
+  __device__ __forceinline__ void take(T a, T b) {
+    const bool hides_sign = b == 0 && value == 0 && signbit(b);
+    value = hides_sign ? T(NAN) : a * value + b;
+    factor = multiplied(factor, a);
+  }
+  __device__ __forceinline__ void merge(const lathe_linear &other) {
+    const T was = fabs(value), mark = fabs(other.factor);
+    value = other.factor * value + other.value;
+    if (mark < range::LEAST && mark != 0 && was > range::UNIT &&
+        fabs(value) < was * (range::LEAST / range::UNIT * 2))
+      value = T(NAN);
+    factor = multiplied(factor, other.factor);
+  }
+  __device__ __forceinline__ bool is_sure() const {
+    return fabs(value) < T(INFINITY);
+  }
+};
+
+template <typename T> struct lathe_going<lathe_linear<T>> {
+  T value;
+
+  __device__ __forceinline__ void begin(const lathe_linear<T> &from) {
+    value = from.value;
+  }
+  __device__ __forceinline__ void take(T a, T b) {
+    value = a * value + b;
+  }
+  __device__ __forceinline__ void leave(lathe_linear<T> &to) const {
+    to.value = value;
+  }
+  __device__ __forceinline__ T result() const {
+    return value;
+  }
+};
+
+/* The same of a product: a part is all factor. */
+template <typename T> struct lathe_product : lathe_linear<T> {
+  __device__ __forceinline__ void clear() {
+    this->value = T(-0.0);
+    this->factor = 1;
+  }
+  __device__ __forceinline__ void take(T a) {
+    this->factor = this->multiplied(this->factor, a);
+  }
+};
+
+template <typename T> struct lathe_going<lathe_product<T>> : lathe_going<lathe_linear<T>> {
+  __device__ __forceinline__ void take(T a) {
+    this->value *= a;
   }
 };
 
@@ -134,6 +248,12 @@ template <typename N> struct lathe_mine {
 #pragma unroll
     for (int nth = 0; nth < N::MINE; nth++)
       at[nth].clear();
+  }
+  /* As it is before the first place of a scan. */
+  __device__ __forceinline__ void begin() {
+#pragma unroll
+    for (int nth = 0; nth < N::MINE; nth++)
+      at[nth].begin();
   }
   __device__ __forceinline__ void merge(const lathe_mine &other) {
 #pragma unroll
@@ -218,132 +338,436 @@ static __device__ __forceinline__ void lathe_join(G &mine, G *shared, unsigned l
   }
 }
 
-/* What the thread so many lanes of a warp before this one has; what is its own where there is none. */
-template <typename P>
-static __device__ __forceinline__ P lathe_from_before(const P &p, unsigned apart) {
-  const unsigned lane = threadIdx.x % 32, from = lane < apart ? lane : lane - apart;
-
-  return lathe_moved(p, [&](unsigned word) { return __shfl_sync(0xffffffffu, word, (int)from); });
+/* What another lane of the warp has. */
+template <typename P> static __device__ __forceinline__ P lathe_of_lane(const P &p, unsigned lane) {
+  return lathe_moved(p, [&](unsigned word) { return __shfl_sync(0xffffffffu, word, (int)lane); });
 }
 
-/* Makes `now`, what was there before all lanes of a point, what is there before this one; `all`, what is there after
- * them. shared: of a block's threads. */
-template <bool TOGETHER, unsigned POINTS, unsigned LANES, typename G>
-static __device__ __forceinline__ void lathe_scan_lanes(G &now, G &all, G mine, G *shared,
-                                                        unsigned lane) {
-  if constexpr (TOGETHER) {
-    constexpr unsigned WARP = 32, WARPS = LANES / WARP;
-    static_assert(POINTS == 1 && LANES % WARP == 0, "warps are of one point");
-    for (unsigned apart = 1; apart < WARP; apart *= 2) {
-      G before = lathe_from_before(mine, apart);
-      before.merge(mine);
-      if (lane % WARP >= apart)
-        mine = before;
-    }
-    if (lane % WARP == WARP - 1)
-      shared[lane / WARP] = mine;
-    mine = lathe_from_before(mine, 1);
-    __syncthreads();
+/* What another block has left. */
+template <typename P> static __device__ __forceinline__ P lathe_left_by(const P *from) {
+  unsigned word[sizeof(P) / sizeof(unsigned)];
+  P p;
+
 #pragma unroll
-    for (unsigned warp = 0; warp < WARPS; warp++) {
-      if (warp == lane / WARP)
-        now = all;
-      all.merge(shared[warp]);
-    }
-    if (lane % WARP > 0)
-      now.merge(mine);
-  } else {
-    for (unsigned apart = 1; apart < LANES; apart *= 2) {
-      shared[lane * POINTS] = mine;
-      __syncthreads();
-      if (lane >= apart) {
-        G before = shared[(lane - apart) * POINTS];
-        before.merge(mine);
-        mine = before;
-      }
-      __syncthreads();
-    }
-    shared[lane * POINTS] = mine;
-    __syncthreads();
-    now = all;
-    if (lane > 0)
-      now.merge(shared[(lane - 1) * POINTS]);
-    all.merge(shared[(LANES - 1) * POINTS]);
-  }
-  __syncthreads();
+  for (unsigned w = 0; w < sizeof p / sizeof *word; w++)
+    word[w] = __ldcg(reinterpret_cast<const unsigned *>(from) + w);
+  memcpy(&p, word, sizeof p);
+  return p;
 }
 
-/* Scans: a point's threads read EACH places each, and then the next so many. Those of a block merge what they have with
- * what threads before them have, in the order of places. */
-template <bool WHOLE, unsigned POINTS, unsigned LANES, unsigned EACH, typename N>
-static __device__ __forceinline__ void lathe_scan_places(const N &step, bool is_there,
-                                                         unsigned lane, char *room) {
+/* Of lanes of a warp that are `apart`, and number `nth` of those that share a point: what all up to each have. */
+template <typename G>
+static __device__ __forceinline__ void lathe_scan_lanes(G &mine, unsigned nth, unsigned lanes,
+                                                        unsigned apart) {
+  const unsigned lane = threadIdx.x % 32;
+  for (unsigned step = 1; step < lanes; step *= 2) {
+    G before = lathe_of_lane(mine, nth < step ? lane : lane - step * apart);
+    before.merge(mine);
+    if (nth >= step)
+      mine = before;
+  }
+}
+
+/* Scans: a point's threads read CHUNKS times EACH vectors of places, which are a tile, or of one place where points lie
+ * side by side, merge what they have in the order of places, and go over them once more. A warp's lanes have their share
+ * of each chunk side by side, or, ROWS, a chunk is of another point. What is merged may not be what a point would have
+ * come to: then its lanes go on in turn. */
+template <typename N, bool WHOLE, bool ROWS, unsigned POINTS, unsigned LANES, unsigned CHUNKS,
+          unsigned EACH>
+struct lathe_scanner {
   typedef typename N::gathered gathered;
   typedef typename N::index index;
-  constexpr unsigned VECTOR = N::VECTOR, VECTORS = EACH / VECTOR;
-  const index places = step.places();
-  gathered all, now;
-  all.clear();
-  for (index from = 0; from < places; from += LANES * EACH) {
-    const index begin = from + lane * EACH;
-    typename N::places_read read[VECTORS];
-    /* Does something at each of the places of a vector that there are. */
-    const auto at_each = [&](unsigned vector, auto one) {
-      const index first = begin + vector * VECTOR;
+  typedef lathe_mine<N> state;
+  static constexpr bool SURE = N::SURE;
+  static constexpr unsigned STEPS = ROWS ? CHUNKS : 1, READS = CHUNKS * EACH;
+  static constexpr unsigned APART = N::TOGETHER ? 1 : POINTS < 32 ? POINTS : 32;
+  static constexpr unsigned WITHIN = LANES < 32 / APART ? LANES : 32 / APART; /* lanes of a warp */
+  static constexpr unsigned WARPS = LANES / WITHIN; /* that share a point */
+  static constexpr unsigned TILE = READS * LANES * N::VECTOR; /* places */
+  static_assert(EACH * N::VECTOR <= LATHE_PLAIN_TERMS, "as many terms are added up plainly");
+  struct room {
+    state of[WARPS > 1 ? WARPS * POINTS : 1];
+    unsigned sure[WARPS > 1 ? POINTS * LANES / 32 : 1];
+  };
+
+  N (&step)[STEPS];
+  const bool (&is_there)[STEPS];
+  room &shared;
+  const unsigned lanes, nth, warp, own; /* nth: of a warp's `lanes` that share a point */
+  typename N::places_read read[READS];
+  state before[CHUNKS], total; /* what comes before in the tile; and all of that */
+
+  __device__ __forceinline__ lathe_scanner(N (&given)[STEPS], const bool (&there)[STEPS], room &some,
+                                           unsigned lanes, unsigned nth, unsigned warp,
+                                           unsigned own)
+      : step(given), is_there(there), shared(some), lanes(lanes), nth(nth), warp(warp), own(own) {
+  }
+  __device__ __forceinline__ bool leads() const {
+    return warp == 0 && nth == 0;
+  }
+  __device__ __forceinline__ index places() const {
+    return step[0].places();
+  }
+  /* Does something with each read of a chunk that there is. */
+  template <typename F>
+  __device__ __forceinline__ void at_each(index from, unsigned chunk, F one) const {
+    const unsigned before = ROWS ? 0 : (warp * CHUNKS + chunk) * lanes;
 #pragma unroll
-      for (unsigned of = 0; of < VECTOR; of++)
-        if (is_there && (WHOLE ? first : first + of) < places)
-          one(first, (int)of);
-    };
-#pragma unroll
-    for (unsigned vector = 0; vector < VECTORS; vector++)
-      if (is_there && begin + vector * VECTOR < places)
-        step.template read_places<WHOLE>(read[vector], begin + vector * VECTOR);
-    if constexpr (LANES == 1) {
-      now = all;
-    } else {
-      gathered mine;
-      mine.clear();
-#pragma unroll
-      for (unsigned vector = 0; vector < VECTORS; vector++)
-        at_each(vector,
-                [&](index first, int of) { step.take_place(mine, read[vector], first, of); });
-      lathe_scan_lanes<N::TOGETHER, POINTS, LANES>(now, all, mine,
-                                                   reinterpret_cast<gathered *>(room), lane);
+    for (unsigned of = 0; of < EACH; of++) {
+      const index at = from + (index)(((before + nth) * EACH + of) * N::VECTOR);
+      if (is_there[ROWS ? chunk : 0] && at < places())
+        one(step[ROWS ? chunk : 0], chunk * EACH + of, at);
     }
+  }
+  __device__ __forceinline__ void bring(index from) {
 #pragma unroll
-    for (unsigned vector = 0; vector < VECTORS; vector++) {
-      typename N::places_made made;
-      at_each(vector, [&](index first, int of) {
-        const gathered before = now;
-        step.take_place(now, read[vector], first, of);
-        step.make_place(made, now, before, read[vector], first, of);
+    for (unsigned chunk = 0; chunk < CHUNKS; chunk++)
+      at_each(from, chunk, [&](const N &step, unsigned of, index at) {
+        step.template read_places<WHOLE>(read[of], at);
       });
-      if (is_there && begin + vector * VECTOR < places)
-        step.template store_places<WHOLE>(made, begin + vector * VECTOR);
+  }
+  /* The lane that is the last of this point's in the warp. */
+  __device__ __forceinline__ unsigned lane_of(unsigned number) const {
+    return (threadIdx.x + (number - nth) * APART) % 32;
+  }
+  /* Merges what warps that share a point have, so that each has what is before it, and what all have. */
+  __device__ __forceinline__ void join(state &before_warp) {
+    if (nth == 0)
+      shared.of[warp * POINTS + own] = total;
+    __syncthreads();
+    before_warp.clear();
+    total.clear();
+#pragma unroll
+    for (unsigned from = 0; from < WARPS; from++) {
+      if (from == warp)
+        before_warp = total;
+      total.merge(shared.of[from * POINTS + own]);
     }
-    if constexpr (LANES == 1)
-      all = now;
+    __syncthreads();
+  }
+  /* Of what was read from there on. */
+  __device__ __forceinline__ void gather(index from) {
+    total.clear();
+#pragma unroll
+    for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+      state mine;
+      mine.clear();
+      at_each(from, chunk, [&](const N &step, unsigned of, index at) {
+        step.template gather<WHOLE>(mine.at, read[of], at);
+      });
+      add(mine, before[chunk]);
+      if (ROWS)
+        total.clear();
+    }
+    if constexpr (WARPS > 1) {
+      state first;
+      join(first);
+#pragma unroll
+      for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+        state all = first;
+        all.merge(before[chunk]);
+        before[chunk] = all;
+      }
+    }
+  }
+  /* Merges what a warp's lanes have into the total, and says what is before each. */
+  __device__ __forceinline__ void add(state &mine, state &before_lane) {
+    before_lane = total;
+    if constexpr (WITHIN > 1) {
+      lathe_scan_lanes(mine, nth, lanes, APART);
+      const state last = lathe_of_lane(mine, lane_of(nth > 0 ? nth - 1 : 0));
+      if (nth > 0)
+        before_lane.merge(last);
+      mine = lathe_of_lane(mine, lane_of(lanes - 1));
+    }
+    total.merge(mine);
+  }
+  /* What one total for each lane comes to, lane by lane. */
+  __device__ __forceinline__ state merged(state mine) {
+    state ignored;
+    total.clear();
+    add(mine, ignored);
+    if constexpr (WARPS > 1)
+      join(ignored);
+    return total;
+  }
+  static __device__ __forceinline__ bool is_sure(const state &of) {
+    bool sure = true;
+    if constexpr (!N::SURE)
+#pragma unroll
+      for (int nth = 0; nth < N::MINE; nth++)
+        sure = sure && of.at[nth].is_sure();
+    return sure;
+  }
+  /* Whether all say so that share points with this one, or a warp with those. */
+  __device__ __forceinline__ bool all_sure(bool sure) {
+    bool all = __all_sync(0xffffffffu, sure);
+    if constexpr (WARPS > 1) {
+      shared.sure[threadIdx.x / 32] = all;
+      __syncthreads();
+#pragma unroll
+      for (unsigned from = 0; from < POINTS * LANES / 32; from++)
+        all = all && shared.sure[from];
+      __syncthreads();
+    }
+    return all;
+  }
+  /* What there is after a chunk, of what was before. */
+  __device__ __forceinline__ state after(const state &given, index from, unsigned chunk) const {
+    typename N::going now[N::MINE];
+    state all = given;
+#pragma unroll
+    for (int nth = 0; nth < N::MINE; nth++)
+      now[nth].begin(given.at[nth]);
+    at_each(from, chunk, [&](const N &step, unsigned of, index at) {
+      typename N::places_made made;
+      step.template go<WHOLE>(now, made, read[of], at);
+    });
+#pragma unroll
+    for (int nth = 0; nth < N::MINE; nth++)
+      now[nth].leave(all.at[nth]);
+    return all;
+  }
+  /* Lane by lane: `all` becomes what there is after the tile. */
+  __device__ __forceinline__ void in_turn(state &all, index from) {
+#pragma unroll 1
+    for (unsigned at = 0; at < WARPS; at++) {
+      if (at == warp) {
+#pragma unroll
+        for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+          if (ROWS)
+            all.begin();
+#pragma unroll 1
+          for (unsigned lane = 0; lane < lanes; lane++) {
+            if (nth == lane)
+              before[chunk] = all;
+            all = lathe_of_lane(after(all, from, chunk), lane_of(lane));
+          }
+        }
+      }
+      if constexpr (WARPS > 1) {
+        if (at == warp && nth == 0)
+          shared.of[own] = all;
+        __syncthreads();
+        all = shared.of[own];
+        __syncthreads();
+      }
+    }
+  }
+  /* Makes `before` what there is at each chunk, after what there is before the tile; and that what there is then. */
+  __device__ __forceinline__ void follow(state &all, index from) {
+    state then = all, own_before[CHUNKS];
+    then.merge(total);
+    bool sure = ROWS || is_sure(then);
+#pragma unroll
+    for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+      own_before[chunk] = all;
+      own_before[chunk].merge(before[chunk]);
+      sure = sure && is_sure(own_before[chunk]);
+    }
+    if (N::SURE || all_sure(sure)) {
+      all = then;
+#pragma unroll
+      for (unsigned chunk = 0; chunk < CHUNKS; chunk++)
+        before[chunk] = own_before[chunk];
+    } else {
+      in_turn(all, from);
+    }
+  }
+  /* Stores what there is at each place; a point that has one thread is followed here. */
+  __device__ __forceinline__ void put(index from) {
+#pragma unroll
+    for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+      typename N::going now[N::MINE];
+#pragma unroll
+      for (int nth = 0; nth < N::MINE; nth++)
+        now[nth].begin(before[chunk].at[nth]);
+      at_each(from, chunk, [&](const N &step, unsigned of, index at) {
+        typename N::places_made made;
+        step.template go<WHOLE>(now, made, read[of], at);
+        step.template store_places<WHOLE>(made, at);
+      });
+      if constexpr (LANES == 1) {
+#pragma unroll
+        for (int nth = 0; nth < N::MINE; nth++)
+          now[nth].leave(before[chunk].at[nth]);
+      }
+    }
+  }
+  /* Goes along the axis, a tile at a time. */
+  __device__ __forceinline__ void go_along() {
+    const index tile = ROWS ? places() : (index)(READS * N::VECTOR * WARPS) * (index)lanes;
+    state all;
+    all.begin();
+    for (index from = 0; from < places(); from += tile) {
+      bring(from);
+      if constexpr (LANES == 1) {
+        before[0] = all;
+        put(from);
+        all = before[0];
+      } else {
+        gather(from);
+        follow(all, from);
+        put(from);
+      }
+    }
+  }
+};
+
+/* Blocks that share the axis of some points, a tile each, in the order in which they begin. Each leaves what its tile
+ * comes to, takes what the tiles before it have left, of FEW at once and of all before these, and leaves what there is
+ * after it: for one that begins such a few, or that has to go on from there. count: of blocks that have begun and that
+ * have ended, then marks of what tiles have left; all are zero before and after. */
+struct lathe_tiles_before {
+  static constexpr unsigned FEW = 32;
+  enum { NOTHING, OWN, ALL };
+
+  unsigned *const count;
+  const unsigned groups; /* of points */
+
+  __device__ __forceinline__ volatile unsigned *mark(unsigned group, unsigned part) const {
+    return count + 2 + part * groups + group;
+  }
+  /* What a tile has left, its own or all up to there, of each of its points. */
+  template <typename G>
+  static __device__ __forceinline__ G *place(char *left, unsigned tile, unsigned what,
+                                             unsigned points) {
+    return reinterpret_cast<G *>(left) + ((size_t)tile * 2 + (what == ALL)) * points;
+  }
+};
+
+template <typename S, unsigned POINTS, unsigned LANES>
+static __device__ __forceinline__ void lathe_scan_part(S &scanner, const lathe_tiles_before &tiles,
+                                                       unsigned group, unsigned part,
+                                                       unsigned parts, char *left) {
+  typedef typename S::state state;
+  typedef lathe_tiles_before before;
+  const unsigned lane = scanner.warp * S::WITHIN + scanner.nth, own = scanner.own;
+  const unsigned first = part - part % before::FEW;
+  const typename S::index from = (typename S::index)part * S::TILE;
+  static_assert(LANES >= before::FEW, "a lane has a tile before this one, the last all before those");
+  const auto place = [&](unsigned of, unsigned what) {
+    return before::place<state>(left, of * tiles.groups + group, what, POINTS) + own;
+  };
+  const auto leave = [&](const state &some, unsigned what) {
+    if (scanner.leads())
+      *place(part, what) = some;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+      *tiles.mark(group, part) = what;
+  };
+  const auto await = [&](bool wanted, unsigned of, unsigned what) {
+    while (wanted && *tiles.mark(group, of) < what) {
+    }
+    __threadfence();
+    __syncthreads();
+  };
+  scanner.bring(from);
+  scanner.gather(from);
+  state all, some;
+  all.begin();
+  const state total = scanner.total;
+  if (part + 1 < parts)
+    leave(total, before::OWN);
+  if (part > 0) {
+    const bool is_last = lane == LANES - 1 && first > 0;
+    await(own == 0 && (is_last || lane < part - first), is_last ? first - 1 : first + lane,
+          is_last ? before::ALL : before::OWN);
+    some.clear();
+    if (lane < part - first)
+      some = lathe_left_by(place(first + lane, before::OWN));
+    if (first > 0)
+      all = lathe_left_by(place(first - 1, before::ALL));
+    all.merge(scanner.merged(some));
+    if (!S::SURE && !scanner.all_sure(S::is_sure(all))) {
+      await(threadIdx.x == 0, part - 1, before::ALL);
+      all = lathe_left_by(place(part - 1, before::ALL));
+    }
+    scanner.total = total;
+  }
+  scanner.follow(all, from);
+  if (part + 1 < parts && (!S::SURE || part % before::FEW == before::FEW - 1))
+    leave(all, before::ALL);
+  scanner.put(from);
+}
+
+/* How a scan is cut: a point's lanes go along all of its axis; those of a warp that it needs do so (SPREAD); or blocks
+ * share it (PARTS). */
+enum lathe_scan_cut { LATHE_SCAN_ALONG, LATHE_SCAN_SPREAD, LATHE_SCAN_PARTS };
+
+template <typename N, bool WHOLE, bool ROWS, lathe_scan_cut CUT, unsigned POINTS, unsigned LANES,
+          unsigned CHUNKS, unsigned EACH>
+static __device__ __forceinline__ void lathe_scan_points(const N &given, unsigned *count, char *left) {
+  typedef lathe_scanner<N, WHOLE, ROWS, POINTS, LANES, CHUNKS, EACH> scanner;
+  typedef typename N::index index;
+  constexpr unsigned STEPS = scanner::STEPS, WITHIN = scanner::WITHIN, WARPS = scanner::WARPS;
+  __shared__ __align__(16) char room[sizeof(typename scanner::room)];
+  __shared__ unsigned order;
+  const index points = given.points(), vectors = (index)lathe_times(given.places(), N::VECTOR);
+  const unsigned lanes = CUT == LATHE_SCAN_SPREAD && vectors < WITHIN ? (unsigned)vectors : WITHIN;
+  const unsigned thread = threadIdx.x, lane = thread % 32;
+  const unsigned nth = N::TOGETHER ? lane % lanes : thread / POINTS % WITHIN;
+  const unsigned warp = N::TOGETHER ? thread / 32 % WARPS : thread / POINTS / WITHIN;
+  const unsigned of_warp = 32 / lanes; /* points, where lanes are neighbours */
+  const unsigned own = N::TOGETHER ? thread / 32 / WARPS * of_warp + lane / lanes : thread % POINTS;
+  const unsigned all = N::TOGETHER ? POINTS * LANES / 32 / WARPS * of_warp : POINTS;
+  const bool is_one = !N::TOGETHER || lane / lanes < of_warp;
+  index group = 0;
+  N step[STEPS];
+  bool is_there[STEPS];
+  const auto place = [&] {
+#pragma unroll
+    for (unsigned chunk = 0; chunk < STEPS; chunk++) {
+      const index point = (group * STEPS + chunk) * (index)all + own;
+      step[chunk] = given;
+      is_there[chunk] = is_one && point < points;
+      step[chunk].place(is_there[chunk] ? point : 0);
+    }
+  };
+  scanner scan(step, is_there, *reinterpret_cast<typename scanner::room *>(room), lanes, nth, warp,
+               WARPS > 1 ? own : 0);
+  if constexpr (CUT == LATHE_SCAN_PARTS) {
+    const unsigned groups = (unsigned)lathe_times(points, POINTS);
+    const lathe_tiles_before tiles = {count, groups};
+    if (groups == 0)
+      return;
+    if (thread == 0)
+      order = atomicAdd(count, 1);
+    __syncthreads();
+    const unsigned part = order / groups;
+    group = (index)(order % groups);
+    place();
+    lathe_scan_part<scanner, POINTS, LANES>(scan, tiles, order % groups, part, gridDim.x / groups, left);
+    __syncthreads();
+    if (thread == 0)
+      order = atomicAdd(count + 1, 1);
+    __syncthreads();
+    if (order + 1 == gridDim.x)
+      for (unsigned at = thread; at < gridDim.x + 2; at += POINTS * LANES)
+        count[at] = 0;
+  } else {
+    const index groups = (index)lathe_times(points, STEPS * all);
+    for (group = (index)blockIdx.x; group < groups; group += (index)gridDim.x) {
+      place();
+      scan.go_along();
+    }
   }
 }
 
-template <typename N, unsigned POINTS, unsigned LANES, unsigned EACH>
-static __device__ __forceinline__ void lathe_scan(const lathe_args &args) {
-  typedef typename N::index index;
-  constexpr unsigned HAVE = N::TOGETHER ? LANES / 32 : POINTS * LANES;
-  __shared__ __align__(16) char room[LANES > 1 ? sizeof(typename N::gathered) * HAVE : 16];
-  N step(args);
-  const unsigned lane = N::TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
-  const unsigned own = N::TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
-  const index point = (index)blockIdx.x * POINTS + own;
-  const bool is_there = point < step.points();
-  char *const shared = room + (N::TOGETHER ? 0 : own * sizeof(typename N::gathered));
-  if (is_there)
-    step.place(point);
-  if (step.whole)
-    lathe_scan_places<true, POINTS, LANES, EACH>(step, is_there, lane, shared);
+template <typename N, lathe_scan_cut CUT, unsigned POINTS, unsigned LANES, unsigned CHUNKS,
+          unsigned EACH>
+static __device__ __forceinline__ void lathe_scan(const lathe_args &args, unsigned *count, char *left) {
+  const N step(args);
+  const bool rows = CUT == LATHE_SCAN_SPREAD && step.places() <= 32 * N::VECTOR;
+  if (rows && step.whole)
+    lathe_scan_points<N, true, CUT == LATHE_SCAN_SPREAD, CUT, POINTS, LANES, CHUNKS, EACH>(step, count, left);
+  else if (rows)
+    lathe_scan_points<N, false, CUT == LATHE_SCAN_SPREAD, CUT, POINTS, LANES, CHUNKS, EACH>(step, count, left);
+  else if (step.whole)
+    lathe_scan_points<N, true, false, CUT, POINTS, LANES, CHUNKS, EACH>(step, count, left);
   else
-    lathe_scan_places<false, POINTS, LANES, EACH>(step, is_there, lane, shared);
+    lathe_scan_points<N, false, false, CUT, POINTS, LANES, CHUNKS, EACH>(step, count, left);
 }
 
 /* arrived: a count for each tile of points, zero before and after; left: room for what blocks leave. */

@@ -21,6 +21,12 @@ local FEW = 32 -- terms that one thread takes
 local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbouring points lie side by side
 local MANY_SCANNED = 1 << 17 -- points that are enough for a thread to scan each
 local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once, at least
+-- Of a machine whose lanes scan: vectors that a thread has on the way, of all operands together; terms of a sum that are
+-- added up plainly; vectors of points that are enough for a block to scan 8, and a thread one; points for a warp each.
+local SCAN_AHEAD, PLAIN_TERMS, MANY_COLUMNS, MANY_VECTORS, MANY_ROWS = 8, 8, 8192, 32768, 2048
+-- Blocks that share the axis of so many tiles of points, of so many tiles of places each at the most: { tiles, places }.
+local MOST_PARTS = 1 << 16
+local SCAN_PARTS = { { 1024, 64 }, { 128, 512 }, { 16, 4096 }, { 2, 32768 } }
 local MOST_SMALL = (1 << 31) - 1 -- points and elements that indexes of 32 bits are for
 local MOST_THREADS = 1024
 local MOST_OF_WARP, MOST_OF_BLOCK = 2048, 16384 -- elements of a point that a warp, a block has, where steps share it
@@ -70,7 +76,11 @@ end
 -- one where each point has an index of its own to a term, or its own scan.
 local function vector_of(facts, machine, step)
   if step.scanned then
-    return machine.scans_vectors and step.along == step.scanned and facts.width or 1
+    local vector = machine.scans_lanes and step.along and math.min(facts.width, PLAIN_TERMS) or 1
+    while step.along ~= step.scanned and vector > 1 and vector * #step.scans > PLAIN_TERMS do
+      vector = vector // 2
+    end
+    return vector
   end
   local vector = picks(step) and 1 or facts.width
   while vector > 1 and not has_room(facts, machine, step, vector, THREADS) do
@@ -114,7 +124,7 @@ end
 -- The ways to cut a scan. One that cannot be merged has a thread for each point.
 local function scans_of(facts, machine, step)
   local together = step.along == step.scanned
-  local each = not together and EACH_APART or machine.scans_vectors and 2 * facts.width or EACH_TOGETHER
+  local each = together and EACH_TOGETHER or EACH_APART
   local short, one = shape("_short", 1, { most_terms = FEW, each = each }), shape("_points", 1, { each = each })
   if not step.merges then
     return { one }
@@ -127,6 +137,47 @@ local function scans_of(facts, machine, step)
     short, shape("_block", THREADS, { most_points = MOST_SCANNED, each = each }),
     shape("_columns", threads // 32, { threads = threads, most_points = MANY_SCANNED, each = each }), one,
   }
+end
+
+-- The ways to cut a scan whose lanes merge what they have, those of blocks that share the axis apart (templates/cuda/nest.h):
+-- a block has `tile` places of its points at once.
+local function scans_by_lanes(facts, machine, step)
+  local together, vector, operands = step.along == step.scanned, vector_of(facts, machine, step), 0
+  for _, operand in ipairs(step.operands) do
+    operands = operands + (operand.output and 0 or 1)
+  end
+  local ahead = math.max(SCAN_AHEAD // math.max(operands, 1), 2)
+  local function way(name, lanes, cut, more)
+    local made = shape(name, lanes, more)
+    made.terms = MOST_SMALL -- nothing is shared but by parts
+    made.cut, made.chunks, made.each = cut, together and math.min(ahead, 4) or 1, together and 1 or ahead
+    made.tile, made.at_once = lanes * made.chunks * made.each * (together and vector or 1), 2
+    return made
+  end
+  -- The same kernel for other sizes.
+  local function also(of, points, places)
+    return setmetatable({ of = of, most_points = points, most_terms = places }, { __index = of })
+  end
+  local numbers = facts.bits // 8 * 2 * #step.scans * (together and 1 or vector)
+  local part = way("_part", together and THREADS or 32, "parts")
+  part.left, part.most, part.terms, part.depth = 2 * part.points * numbers, SCAN_PARTS[1][1], part.tile, part.tile
+  local parts = {}
+  for i, most in ipairs(SCAN_PARTS) do
+    parts[i] = also(part, most[1] * part.points, most[2] * part.tile)
+  end
+  if together then
+    local rows = way("_rows", 32, "spread")
+    local others = { way("_block", THREADS, "along", { most_points = MANY_ROWS }), rows }
+    return table.move(others, 1, #others, #parts + 1, parts), rows
+  end
+  local one = way("_points", 1, "along")
+  local others = { way("_block", 32, "along", { most_points = MANY_VECTORS }), one }
+  for _, most in ipairs(parts) do
+    most.most_points = math.min(most.most_points, MANY_COLUMNS)
+  end
+  table.move(others, 1, #others, #parts + 1, parts)
+  table.insert(parts, 1, also(one, nil, FEW))
+  return parts
 end
 
 -- The ways to cut a step: those that are for few points or terms come first. few: whether it has a launch of its own
@@ -275,29 +326,33 @@ local function fused(facts, machine, record, group, steps, vector)
   return choices, together, { of = outside, bytes = bytes, by = holds }
 end
 
--- machine: { threads, room, turns_numbers, scans_vectors, holds }: threads and bytes of shared memory that a block
--- always has; whether squares are of what is computed in, not of elements; whether threads scan vectors of places that
--- lie side by side; and the bytes that a block may ask for, if any.
+-- machine: { threads, room, turns_numbers, scans_lanes, holds }: threads and bytes of shared memory that a block
+-- always has; whether squares are of what is computed in, not of elements; whether scans go by vectors that lanes merge;
+-- and the bytes that a block may ask for, if any.
 return function(facts, work, machine)
   local record = facts.programs.nest
   local made = {
     launch = "templates/gpu/launch_steps.c", steps = {}, variants = {}, counts = 4 * MOST_BLOCKS, kernels = {},
   }
+  for _, step in ipairs(record.steps) do
+    made.counts = step.scanned and machine.scans_lanes and 4 * (MOST_PARTS + 16) or made.counts
+  end
   made.work = work(facts, false, { bytes = made.counts })
 
   -- What the host's side has of steps `first` to `last` in one launch, cut in some ways; about: its keys.
   local function launch_of(first, last, ways, about)
     about.m, about.matrices, about.cuts = about.m or 0, 0, {}
     for c, way in ipairs(ways) do
-      if not way.number then
-        way.vector, way.number = about.vector, #made.kernels
-        made.kernels[way.number + 1] = { first = first, last = last, shape = way }
+      local kernel = way.of or way
+      if not kernel.number then
+        kernel.vector, kernel.number = about.vector, #made.kernels
+        made.kernels[kernel.number + 1] = { first = first, last = last, shape = kernel }
       end
       about.cuts[c] = {
         shared = way.held, rooms = way.held and 1, room = way.room,
         name = way.name, columns = way.most_points, bm = 1, bn = about.units and about.units.bn or way.points,
-        terms = FEW * way.lanes, at_once = way.at_once, threads = way.threads, most = MOST_BLOCKS, number = way.number,
-        left = way.points * GATHERED * about.gathered,
+        terms = way.terms or FEW * way.lanes, depth = way.depth, at_once = way.at_once, threads = way.threads,
+        most = way.most or MOST_BLOCKS, number = way.number, left = way.left or way.points * GATHERED * about.gathered,
         extents = way.most_terms and { { of = about.terms, most = way.most_terms } } or nil,
       }
     end
@@ -321,6 +376,10 @@ return function(facts, work, machine)
       choices[#choices + 1] = { when = when, steps = { launch_of(i, i, ways, keys) } }
     end
     local vector, small = vector_of(facts, machine, step), small_of { step }
+    local by_lanes = step.scanned and machine.scans_lanes
+    local function ways_of()
+      return (by_lanes and scans_by_lanes or shapes_of)(facts, machine, step, about.together, few)
+    end
     if about.across then
       local along, axis, side = step.along, about.across.axis, about.across.side
       local when = { { of = 1 << along - 1, above = LEAST_SIDE - 1 }, { of = 1 << axis - 1, above = LEAST_SIDE - 1 } }
@@ -329,8 +388,15 @@ return function(facts, work, machine)
         way = { m = 1 << axis - 1, above_m = LEAST_SIDE - 1, n = 1 << along - 1, above = LEAST_SIDE - 1, side = side },
       })
     end
-    choose(small, shapes_of(facts, machine, step, about.together, few), vector)
-    local ways = shapes_of(facts, machine, step, about.together, few)
+    local ways, rows = ways_of()
+    local scanned = by_lanes and 1 << step.scanned - 1
+    if rows then
+      choose(table.move(small, 1, #small, 2, { { of = scanned, most = rows.tile } }), { rows }, vector, {
+        n = step.stored, units = { [step.scanned] = vector, bn = rows.threads * rows.chunks },
+      })
+    end
+    choose(small, ways, vector, { k = scanned })
+    ways = ways_of()
     local any = ways[#ways]
     any.name, any.large = "_large", true
     choose(nil, { any }, 1, { way = false })
