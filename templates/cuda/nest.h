@@ -372,38 +372,43 @@ static __device__ __forceinline__ void lathe_scan_lanes(G &mine, unsigned nth, u
  * side by side, merge what they have in the order of places, and go over them once more. A warp's lanes have their share
  * of each chunk side by side, or, ROWS, a chunk is of another point. What is merged may not be what a point would have
  * come to: then its lanes go on in turn. */
+template <typename N, unsigned POINTS, unsigned LANES> struct lathe_scan_room {
+  typedef typename N::gathered gathered;
+  static constexpr unsigned APART = N::TOGETHER ? 1 : POINTS < 32 ? POINTS : 32;
+  static constexpr unsigned WITHIN = LANES < 32 / APART ? LANES : 32 / APART; /* lanes of a warp */
+  static constexpr unsigned WARPS = LANES / WITHIN; /* that share a point */
+  static constexpr unsigned THREADS = POINTS * LANES, COLUMNS = POINTS * N::MINE;
+
+  /* Of each warp what its share of the tile comes to, then what there is before that; and before the tile, and after. */
+  gathered of[WARPS][COLUMNS], before[COLUMNS], after[COLUMNS];
+  gathered ahead[WARPS]; /* what each warp finds before the tile, of one point */
+  unsigned sure[THREADS / 32];
+};
+
 template <typename N, bool WHOLE, bool ROWS, unsigned POINTS, unsigned LANES, unsigned CHUNKS,
           unsigned EACH>
 struct lathe_scanner {
   typedef typename N::gathered gathered;
   typedef typename N::index index;
   typedef lathe_mine<N> state;
-  static constexpr bool SURE = N::SURE;
+  typedef lathe_scan_room<N, POINTS, LANES> room;
+  static constexpr bool SURE = N::SURE, TOGETHER = N::TOGETHER;
   static constexpr unsigned STEPS = ROWS ? CHUNKS : 1, READS = CHUNKS * EACH;
-  static constexpr unsigned APART = N::TOGETHER ? 1 : POINTS < 32 ? POINTS : 32;
-  static constexpr unsigned WITHIN = LANES < 32 / APART ? LANES : 32 / APART; /* lanes of a warp */
-  static constexpr unsigned WARPS = LANES / WITHIN; /* that share a point */
+  static constexpr unsigned APART = room::APART, WITHIN = room::WITHIN, WARPS = room::WARPS;
   static constexpr unsigned TILE = READS * LANES * N::VECTOR; /* places */
   static_assert(EACH * N::VECTOR <= LATHE_PLAIN_TERMS, "as many terms are added up plainly");
-  struct room {
-    state of[WARPS > 1 ? WARPS * POINTS : 1];
-    unsigned sure[WARPS > 1 ? POINTS * LANES / 32 : 1];
-  };
 
   N (&step)[STEPS];
   const bool (&is_there)[STEPS];
   room &shared;
   const unsigned lanes, nth, warp, own; /* nth: of a warp's `lanes` that share a point */
   typename N::places_read read[READS];
-  state before[CHUNKS], total; /* what comes before in the tile; and all of that */
+  state before[CHUNKS], total; /* what a warp has before that, then the point; and what the warp has in all */
 
-  __device__ __forceinline__ lathe_scanner(N (&given)[STEPS], const bool (&there)[STEPS], room &some,
-                                           unsigned lanes, unsigned nth, unsigned warp,
+  __device__ __forceinline__ lathe_scanner(N (&given)[STEPS], const bool (&there)[STEPS],
+                                           room &some, unsigned lanes, unsigned nth, unsigned warp,
                                            unsigned own)
       : step(given), is_there(there), shared(some), lanes(lanes), nth(nth), warp(warp), own(own) {
-  }
-  __device__ __forceinline__ bool leads() const {
-    return warp == 0 && nth == 0;
   }
   __device__ __forceinline__ index places() const {
     return step[0].places();
@@ -411,10 +416,10 @@ struct lathe_scanner {
   /* Does something with each read of a chunk that there is. */
   template <typename F>
   __device__ __forceinline__ void at_each(index from, unsigned chunk, F one) const {
-    const unsigned before = ROWS ? 0 : (warp * CHUNKS + chunk) * lanes;
+    const unsigned ahead = ROWS ? 0 : (warp * CHUNKS + chunk) * lanes;
 #pragma unroll
     for (unsigned of = 0; of < EACH; of++) {
-      const index at = from + (index)(((before + nth) * EACH + of) * N::VECTOR);
+      const index at = from + (index)(((ahead + nth) * EACH + of) * N::VECTOR);
       if (is_there[ROWS ? chunk : 0] && at < places())
         one(step[ROWS ? chunk : 0], chunk * EACH + of, at);
     }
@@ -426,49 +431,34 @@ struct lathe_scanner {
         step.template read_places<WHOLE>(read[of], at);
       });
   }
-  /* The lane that is the last of this point's in the warp. */
+  /* The lane that is number so many of this point's in the warp. */
   __device__ __forceinline__ unsigned lane_of(unsigned number) const {
     return (threadIdx.x + (number - nth) * APART) % 32;
   }
-  /* Merges what warps that share a point have, so that each has what is before it, and what all have. */
-  __device__ __forceinline__ void join(state &before_warp) {
-    if (nth == 0)
-      shared.of[warp * POINTS + own] = total;
-    __syncthreads();
-    before_warp.clear();
-    total.clear();
+  /* What is shared of this thread's points. */
+  __device__ __forceinline__ state shared_of(const gathered *of) const {
+    state some;
 #pragma unroll
-    for (unsigned from = 0; from < WARPS; from++) {
-      if (from == warp)
-        before_warp = total;
-      total.merge(shared.of[from * POINTS + own]);
-    }
-    __syncthreads();
+    for (unsigned e = 0; e < N::MINE; e++)
+      some.at[e] = of[e * POINTS + own];
+    return some;
   }
-  /* Of what was read from there on. */
-  __device__ __forceinline__ void gather(index from) {
-    total.clear();
+  __device__ __forceinline__ void share(gathered *of, const state &some) const {
 #pragma unroll
-    for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
-      state mine;
-      mine.clear();
-      at_each(from, chunk, [&](const N &step, unsigned of, index at) {
-        step.template gather<WHOLE>(mine.at, read[of], at);
-      });
-      add(mine, before[chunk]);
-      if (ROWS)
-        total.clear();
-    }
-    if constexpr (WARPS > 1) {
-      state first;
-      join(first);
+    for (unsigned e = 0; e < N::MINE; e++)
+      of[e * POINTS + own] = some.at[e];
+  }
+  /* Does something with each of the block's points, of which it is one thread's number. */
+  template <typename F> static __device__ __forceinline__ void at_columns(F one) {
+    for (unsigned column = threadIdx.x; column < room::COLUMNS; column += room::THREADS)
+      one(column);
+  }
+  /* What the block's warps have of a point, after what is given. */
+  __device__ __forceinline__ gathered joined(gathered all, unsigned column) const {
 #pragma unroll
-      for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
-        state all = first;
-        all.merge(before[chunk]);
-        before[chunk] = all;
-      }
-    }
+    for (unsigned from = 0; from < WARPS; from++)
+      all.merge(shared.of[from][column]);
+    return all;
   }
   /* Merges what a warp's lanes have into the total, and says what is before each. */
   __device__ __forceinline__ void add(state &mine, state &before_lane) {
@@ -482,21 +472,33 @@ struct lathe_scanner {
     }
     total.merge(mine);
   }
-  /* What one total for each lane comes to, lane by lane. */
-  __device__ __forceinline__ state merged(state mine) {
-    state ignored;
+  __device__ __forceinline__ void offer() {
+    if (nth == 0)
+      share(shared.of[warp], total);
+    __syncthreads();
+  }
+  /* Of what was read from there on: what each warp has, which it shares. */
+  __device__ __forceinline__ void gather(index from) {
     total.clear();
-    add(mine, ignored);
+#pragma unroll
+    for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+      state mine;
+      mine.clear();
+      at_each(from, chunk, [&](const N &step, unsigned of, index at) {
+        step.template gather<WHOLE>(mine.at, read[of], at);
+      });
+      if (ROWS)
+        total.clear();
+      add(mine, before[chunk]);
+    }
     if constexpr (WARPS > 1)
-      join(ignored);
-    return total;
+      offer();
   }
   static __device__ __forceinline__ bool is_sure(const state &of) {
     bool sure = true;
-    if constexpr (!N::SURE)
 #pragma unroll
-      for (int nth = 0; nth < N::MINE; nth++)
-        sure = sure && of.at[nth].is_sure();
+    for (int nth = 0; nth < N::MINE; nth++)
+      sure = sure && of.at[nth].is_sure();
     return sure;
   }
   /* Whether all say so that share points with this one, or a warp with those. */
@@ -506,7 +508,7 @@ struct lathe_scanner {
       shared.sure[threadIdx.x / 32] = all;
       __syncthreads();
 #pragma unroll
-      for (unsigned from = 0; from < POINTS * LANES / 32; from++)
+      for (unsigned from = 0; from < room::THREADS / 32; from++)
         all = all && shared.sure[from];
       __syncthreads();
     }
@@ -533,6 +535,8 @@ struct lathe_scanner {
 #pragma unroll 1
     for (unsigned at = 0; at < WARPS; at++) {
       if (at == warp) {
+        if constexpr (WARPS > 1)
+          all = shared_of(shared.before);
 #pragma unroll
         for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
           if (ROWS)
@@ -546,33 +550,62 @@ struct lathe_scanner {
         }
       }
       if constexpr (WARPS > 1) {
+        __syncthreads(); /* all lanes have read what was there */
         if (at == warp && nth == 0)
-          shared.of[own] = all;
-        __syncthreads();
-        all = shared.of[own];
+          share(shared.before, all);
         __syncthreads();
       }
     }
   }
+  /* Before the first tile; of a point that warps share it is where these see it. */
+  __device__ __forceinline__ void begin(state &all) {
+    if constexpr (WARPS > 1)
+      at_columns([&](unsigned column) { shared.before[column].begin(); });
+    else
+      all.begin();
+  }
   /* Makes `before` what there is at each chunk, after what there is before the tile; and that what there is then. */
   __device__ __forceinline__ void follow(state &all, index from) {
-    state then = all, own_before[CHUNKS];
-    then.merge(total);
-    bool sure = ROWS || is_sure(then);
+    state then = all, first = all, own_before[CHUNKS];
+    if constexpr (WARPS > 1) {
+      at_columns([&](unsigned column) {
+        gathered now = shared.before[column];
+#pragma unroll
+        for (unsigned of = 0; of < WARPS; of++) {
+          const gathered its = shared.of[of][column];
+          shared.of[of][column] = now;
+          now.merge(its);
+        }
+        shared.after[column] = now;
+      });
+      __syncthreads();
+      first = shared_of(shared.of[warp]);
+    } else {
+      then.merge(total);
+    }
 #pragma unroll
     for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
-      own_before[chunk] = all;
-      own_before[chunk].merge(before[chunk]);
-      sure = sure && is_sure(own_before[chunk]);
+      own_before[chunk] = first;
+      if constexpr (WITHIN > 1 || CHUNKS > 1)
+        own_before[chunk].merge(before[chunk]);
     }
-    if (N::SURE || all_sure(sure)) {
-      all = then;
+    if constexpr (!SURE) {
+      bool sure = ROWS || is_sure(WARPS > 1 ? shared_of(shared.after) : then);
 #pragma unroll
       for (unsigned chunk = 0; chunk < CHUNKS; chunk++)
-        before[chunk] = own_before[chunk];
-    } else {
-      in_turn(all, from);
+        sure = sure && is_sure(own_before[chunk]);
+      if (!all_sure(sure)) {
+        in_turn(all, from);
+        return;
+      }
     }
+    if constexpr (WARPS > 1)
+      at_columns([&](unsigned column) { shared.before[column] = shared.after[column]; });
+    else
+      all = then;
+#pragma unroll
+    for (unsigned chunk = 0; chunk < CHUNKS; chunk++)
+      before[chunk] = own_before[chunk];
   }
   /* Stores what there is at each place; a point that has one thread is followed here. */
   __device__ __forceinline__ void put(index from) {
@@ -598,7 +631,7 @@ struct lathe_scanner {
   __device__ __forceinline__ void go_along() {
     const index tile = ROWS ? places() : (index)(READS * N::VECTOR * WARPS) * (index)lanes;
     state all;
-    all.begin();
+    begin(all);
     for (index from = 0; from < places(); from += tile) {
       bring(from);
       if constexpr (LANES == 1) {
@@ -609,88 +642,122 @@ struct lathe_scanner {
         gather(from);
         follow(all, from);
         put(from);
+        if constexpr (WARPS > 1)
+          __syncthreads(); /* what warps share was read */
       }
     }
   }
 };
 
 /* Blocks that share the axis of some points, a tile each, in the order in which they begin. Each leaves what its tile
- * comes to, takes what the tiles before it have left, of FEW at once and of all before these, and leaves what there is
+ * comes to, takes what the tiles before it have left, of `few` at once and of all before these, and leaves what there is
  * after it: for one that begins such a few, or that has to go on from there. count: of blocks that have begun and that
  * have ended, then marks of what tiles have left; all are zero before and after. */
-struct lathe_tiles_before {
-  static constexpr unsigned FEW = 32;
+template <typename S> struct lathe_scan_parts {
+  typedef typename S::gathered gathered;
+  typedef typename S::room room;
   enum { NOTHING, OWN, ALL };
+  /* Where terms lie side by side each lane has a tile; else a thread goes through those of its point. */
+  static constexpr unsigned FEW = S::TOGETHER ? room::THREADS : 8;
 
   unsigned *const count;
-  const unsigned groups; /* of points */
+  gathered *const left;
+  const unsigned group, groups, part, parts; /* group: of points */
 
-  __device__ __forceinline__ volatile unsigned *mark(unsigned group, unsigned part) const {
-    return count + 2 + part * groups + group;
+  /* What a tile has left of a point: its own or all up to there. */
+  __device__ __forceinline__ gathered *place(unsigned of, unsigned what, unsigned column) const {
+    return left + ((size_t)(of * groups + group) * 2 + (what == ALL)) * room::COLUMNS + column;
   }
-  /* What a tile has left, its own or all up to there, of each of its points. */
-  template <typename G>
-  static __device__ __forceinline__ G *place(char *left, unsigned tile, unsigned what,
-                                             unsigned points) {
-    return reinterpret_cast<G *>(left) + ((size_t)tile * 2 + (what == ALL)) * points;
+  __device__ __forceinline__ volatile unsigned *mark(unsigned of) const {
+    return count + 2 + of * groups + group;
   }
-};
-
-template <typename S, unsigned POINTS, unsigned LANES>
-static __device__ __forceinline__ void lathe_scan_part(S &scanner, const lathe_tiles_before &tiles,
-                                                       unsigned group, unsigned part,
-                                                       unsigned parts, char *left) {
-  typedef typename S::state state;
-  typedef lathe_tiles_before before;
-  const unsigned lane = scanner.warp * S::WITHIN + scanner.nth, own = scanner.own;
-  const unsigned first = part - part % before::FEW;
-  const typename S::index from = (typename S::index)part * S::TILE;
-  static_assert(LANES >= before::FEW, "a lane has a tile before this one, the last all before those");
-  const auto place = [&](unsigned of, unsigned what) {
-    return before::place<state>(left, of * tiles.groups + group, what, POINTS) + own;
-  };
-  const auto leave = [&](const state &some, unsigned what) {
-    if (scanner.leads())
-      *place(part, what) = some;
+  __device__ __forceinline__ void show(unsigned what) const {
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
-      *tiles.mark(group, part) = what;
-  };
-  const auto await = [&](bool wanted, unsigned of, unsigned what) {
-    while (wanted && *tiles.mark(group, of) < what) {
+      *mark(part) = what;
+  }
+  __device__ __forceinline__ void await(bool wanted, unsigned of, unsigned what) const {
+    while (wanted && *mark(of) < what) {
     }
     __threadfence();
     __syncthreads();
-  };
-  scanner.bring(from);
-  scanner.gather(from);
-  state all, some;
-  all.begin();
-  const state total = scanner.total;
-  if (part + 1 < parts)
-    leave(total, before::OWN);
-  if (part > 0) {
-    const bool is_last = lane == LANES - 1 && first > 0;
-    await(own == 0 && (is_last || lane < part - first), is_last ? first - 1 : first + lane,
-          is_last ? before::ALL : before::OWN);
-    some.clear();
-    if (lane < part - first)
-      some = lathe_left_by(place(first + lane, before::OWN));
-    if (first > 0)
-      all = lathe_left_by(place(first - 1, before::ALL));
-    all.merge(scanner.merged(some));
-    if (!S::SURE && !scanner.all_sure(S::is_sure(all))) {
-      await(threadIdx.x == 0, part - 1, before::ALL);
-      all = lathe_left_by(place(part - 1, before::ALL));
-    }
-    scanner.total = total;
   }
-  scanner.follow(all, from);
-  if (part + 1 < parts && (!S::SURE || part % before::FEW == before::FEW - 1))
-    leave(all, before::ALL);
-  scanner.put(from);
-}
+  /* Finds what is before the tile, for the threads that have columns. */
+  __device__ __forceinline__ void look_back(S &scanner) const {
+    room &shared = scanner.shared;
+    const unsigned first = part - part % FEW, ahead = part - first, thread = threadIdx.x;
+    const bool is_last = thread == FEW - 1; /* there is no tile for it: it waits for all before these */
+    await(thread < ahead || (is_last && first > 0), is_last ? first - 1 : first + thread,
+          is_last ? ALL : OWN);
+    if constexpr (S::TOGETHER) {
+      typename S::state mine, ignored;
+      mine.clear();
+      if (thread < ahead)
+        mine.at[0] = lathe_left_by(place(first + thread, OWN, 0));
+      scanner.total.clear();
+      scanner.add(mine, ignored);
+      if (scanner.nth == 0)
+        shared.ahead[scanner.warp] = scanner.total.at[0];
+      __syncthreads();
+    }
+    bool sure = true;
+    scanner.at_columns([&](unsigned column) {
+      gathered all = shared.before[column];
+      if (first > 0)
+        all = lathe_left_by(place(first - 1, ALL, column));
+      if constexpr (S::TOGETHER) {
+#pragma unroll
+        for (unsigned of = 0; of < S::WARPS; of++)
+          all.merge(shared.ahead[of]);
+      } else {
+        gathered its[FEW - 1];
+#pragma unroll
+        for (unsigned of = 0; of + 1 < FEW; of++)
+          if (of < ahead)
+            its[of] = lathe_left_by(place(first + of, OWN, column));
+#pragma unroll
+        for (unsigned of = 0; of + 1 < FEW; of++)
+          if (of < ahead)
+            all.merge(its[of]);
+      }
+      shared.before[column] = all;
+      sure = sure && all.is_sure();
+    });
+    if constexpr (!S::SURE)
+      if (!scanner.all_sure(sure)) {
+        await(thread == 0, part - 1, ALL);
+        scanner.at_columns([&](unsigned column) {
+          shared.before[column] = lathe_left_by(place(part - 1, ALL, column));
+        });
+      }
+  }
+  __device__ __forceinline__ void scan(S &scanner) const {
+    const typename S::index from = (typename S::index)part * S::TILE;
+    typename S::state all;
+    const bool last = part + 1 == parts;
+    scanner.bring(from);
+    scanner.gather(from);
+    scanner.begin(all);
+    if (!last) {
+      scanner.at_columns([&](unsigned column) {
+        gathered own;
+        own.clear();
+        *place(part, OWN, column) = scanner.joined(own, column);
+      });
+      show(OWN);
+    }
+    if (part > 0)
+      look_back(scanner);
+    scanner.follow(all, from);
+    if (!last && (!S::SURE || part % FEW == FEW - 1)) {
+      scanner.at_columns(
+          [&](unsigned column) { *place(part, ALL, column) = scanner.shared.before[column]; });
+      show(ALL);
+    }
+    scanner.put(from);
+  }
+};
 
 /* How a scan is cut: a point's lanes go along all of its axis; those of a warp that it needs do so (SPREAD); or blocks
  * share it (PARTS). */
@@ -698,14 +765,14 @@ enum lathe_scan_cut { LATHE_SCAN_ALONG, LATHE_SCAN_SPREAD, LATHE_SCAN_PARTS };
 
 template <typename N, bool WHOLE, bool ROWS, lathe_scan_cut CUT, unsigned POINTS, unsigned LANES,
           unsigned CHUNKS, unsigned EACH>
-static __device__ __forceinline__ void lathe_scan_points(const N &given, unsigned *count, char *left) {
+static __device__ __forceinline__ void lathe_scan_points(const N &given, char *room, unsigned *count,
+                                                         char *left) {
   typedef lathe_scanner<N, WHOLE, ROWS, POINTS, LANES, CHUNKS, EACH> scanner;
   typedef typename N::index index;
   constexpr unsigned STEPS = scanner::STEPS, WITHIN = scanner::WITHIN, WARPS = scanner::WARPS;
-  __shared__ __align__(16) char room[sizeof(typename scanner::room)];
-  __shared__ unsigned order;
   const index points = given.points(), vectors = (index)lathe_times(given.places(), N::VECTOR);
-  const unsigned lanes = CUT == LATHE_SCAN_SPREAD && vectors < WITHIN ? (unsigned)vectors : WITHIN;
+  const unsigned some = vectors > 0 ? (unsigned)vectors : 1;
+  const unsigned lanes = CUT == LATHE_SCAN_SPREAD && vectors < WITHIN ? some : WITHIN;
   const unsigned thread = threadIdx.x, lane = thread % 32;
   const unsigned nth = N::TOGETHER ? lane % lanes : thread / POINTS % WITHIN;
   const unsigned warp = N::TOGETHER ? thread / 32 % WARPS : thread / POINTS / WITHIN;
@@ -726,19 +793,23 @@ static __device__ __forceinline__ void lathe_scan_points(const N &given, unsigne
     }
   };
   scanner scan(step, is_there, *reinterpret_cast<typename scanner::room *>(room), lanes, nth, warp,
-               WARPS > 1 ? own : 0);
+               own);
   if constexpr (CUT == LATHE_SCAN_PARTS) {
     const unsigned groups = (unsigned)lathe_times(points, POINTS);
-    const lathe_tiles_before tiles = {count, groups};
+    __shared__ unsigned order;
+    static_assert(WARPS > 1, "what is before a tile is shared");
     if (groups == 0)
       return;
     if (thread == 0)
       order = atomicAdd(count, 1);
     __syncthreads();
-    const unsigned part = order / groups;
-    group = (index)(order % groups);
+    const unsigned nth_tile = order;
+    group = (index)(nth_tile % groups);
     place();
-    lathe_scan_part<scanner, POINTS, LANES>(scan, tiles, order % groups, part, gridDim.x / groups, left);
+    lathe_scan_parts<scanner>{
+        count,  reinterpret_cast<typename N::gathered *>(left), nth_tile % groups, groups, nth_tile / groups,
+        gridDim.x / groups}
+        .scan(scan);
     __syncthreads();
     if (thread == 0)
       order = atomicAdd(count + 1, 1);
@@ -758,16 +829,18 @@ static __device__ __forceinline__ void lathe_scan_points(const N &given, unsigne
 template <typename N, lathe_scan_cut CUT, unsigned POINTS, unsigned LANES, unsigned CHUNKS,
           unsigned EACH>
 static __device__ __forceinline__ void lathe_scan(const lathe_args &args, unsigned *count, char *left) {
+  typedef lathe_scan_room<N, POINTS, LANES> shared;
+  __shared__ __align__(16) char room[shared::WARPS > 1 ? sizeof(shared) : 16];
   const N step(args);
   const bool rows = CUT == LATHE_SCAN_SPREAD && step.places() <= 32 * N::VECTOR;
   if (rows && step.whole)
-    lathe_scan_points<N, true, CUT == LATHE_SCAN_SPREAD, CUT, POINTS, LANES, CHUNKS, EACH>(step, count, left);
+    lathe_scan_points<N, true, CUT == LATHE_SCAN_SPREAD, CUT, POINTS, LANES, CHUNKS, EACH>(step, room, count, left);
   else if (rows)
-    lathe_scan_points<N, false, CUT == LATHE_SCAN_SPREAD, CUT, POINTS, LANES, CHUNKS, EACH>(step, count, left);
+    lathe_scan_points<N, false, CUT == LATHE_SCAN_SPREAD, CUT, POINTS, LANES, CHUNKS, EACH>(step, room, count, left);
   else if (step.whole)
-    lathe_scan_points<N, true, false, CUT, POINTS, LANES, CHUNKS, EACH>(step, count, left);
+    lathe_scan_points<N, true, false, CUT, POINTS, LANES, CHUNKS, EACH>(step, room, count, left);
   else
-    lathe_scan_points<N, false, false, CUT, POINTS, LANES, CHUNKS, EACH>(step, count, left);
+    lathe_scan_points<N, false, false, CUT, POINTS, LANES, CHUNKS, EACH>(step, room, count, left);
 }
 
 /* arrived: a count for each tile of points, zero before and after; left: room for what blocks leave. */

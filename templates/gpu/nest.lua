@@ -22,11 +22,12 @@ local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbou
 local MANY_SCANNED = 1 << 17 -- points that are enough for a thread to scan each
 local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once, at least
 -- Of a machine whose lanes scan: vectors that a thread has on the way, of all operands together; terms of a sum that are
--- added up plainly; vectors of points that are enough for a block to scan 8, and a thread one; points for a warp each.
-local SCAN_AHEAD, PLAIN_TERMS, MANY_COLUMNS, MANY_VECTORS, MANY_ROWS = 8, 8, 8192, 32768, 2048
+-- added up plainly; vectors of points that are few; enough for blocks that scan 32 of them alone, and for a thread
+-- each; points for a warp each.
+local SCAN_AHEAD, PLAIN_TERMS, FEW_VECTORS, MANY_COLUMNS, MANY_VECTORS, MANY_ROWS = 8, 8, 64, 8192, 32768, 2048
 -- Blocks that share the axis of so many tiles of points, of so many tiles of places each at the most: { tiles, places }.
 local MOST_PARTS = 1 << 16
-local SCAN_PARTS = { { 1024, 64 }, { 128, 512 }, { 16, 4096 }, { 2, 32768 } }
+local SCAN_PARTS = { { 1024, 64 }, { 256, 256 }, { 64, 1024 }, { 16, 4096 }, { 2, 32768 } }
 local MOST_SMALL = (1 << 31) - 1 -- points and elements that indexes of 32 bits are for
 local MOST_THREADS = 1024
 local MOST_OF_WARP, MOST_OF_BLOCK = 2048, 16384 -- elements of a point that a warp, a block has, where steps share it
@@ -158,26 +159,30 @@ local function scans_by_lanes(facts, machine, step)
   local function also(of, points, places)
     return setmetatable({ of = of, most_points = points, most_terms = places }, { __index = of })
   end
-  local numbers = facts.bits // 8 * 2 * #step.scans * (together and 1 or vector)
-  local part = way("_part", together and THREADS or 32, "parts")
-  part.left, part.most, part.terms, part.depth = 2 * part.points * numbers, SCAN_PARTS[1][1], part.tile, part.tile
-  local parts = {}
-  for i, most in ipairs(SCAN_PARTS) do
-    parts[i] = also(part, most[1] * part.points, most[2] * part.tile)
+  local ways = {}
+  -- Blocks that share the axis, of no more points than `most`.
+  local function add_parts(name, lanes, most)
+    local part = way(name, lanes, "parts")
+    part.terms, part.depth, part.most = part.tile, part.tile, SCAN_PARTS[1][1]
+    part.left = 2 * part.points * facts.bits // 8 * 2 * #step.scans * (together and 1 or vector)
+    for _, parts in ipairs(SCAN_PARTS) do
+      ways[#ways + 1] = also(part, math.min(parts[1] * part.points, most), parts[2] * part.tile)
+    end
   end
   if together then
     local rows = way("_rows", 32, "spread")
-    local others = { way("_block", THREADS, "along", { most_points = MANY_ROWS }), rows }
-    return table.move(others, 1, #others, #parts + 1, parts), rows
+    add_parts("_part", THREADS, MANY_ROWS)
+    ways[#ways + 1] = way("_block", THREADS, "along", { most_points = MANY_ROWS })
+    ways[#ways + 1] = rows
+    return ways, rows
   end
   local one = way("_points", 1, "along")
-  local others = { way("_block", 32, "along", { most_points = MANY_VECTORS }), one }
-  for _, most in ipairs(parts) do
-    most.most_points = math.min(most.most_points, MANY_COLUMNS)
-  end
-  table.move(others, 1, #others, #parts + 1, parts)
-  table.insert(parts, 1, also(one, nil, FEW))
-  return parts
+  ways[1] = also(one, nil, FEW)
+  add_parts("_few", 32, FEW_VECTORS)
+  add_parts("_part", 8, MANY_COLUMNS)
+  ways[#ways + 1] = way("_block", 8, "along", { most_points = MANY_VECTORS })
+  ways[#ways + 1] = one
+  return ways
 end
 
 -- The ways to cut a step: those that are for few points or terms come first. few: whether it has a launch of its own
