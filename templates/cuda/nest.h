@@ -530,31 +530,32 @@ struct lathe_scanner {
       now[nth].leave(all.at[nth]);
     return all;
   }
-  /* Lane by lane: `all` becomes what there is after the tile. */
+  /* Lane by lane: what there is before the tile becomes what there is after it. */
   __device__ __forceinline__ void in_turn(state &all, index from) {
 #pragma unroll 1
     for (unsigned at = 0; at < WARPS; at++) {
-      if (at == warp) {
-        if constexpr (WARPS > 1)
-          all = shared_of(shared.before);
 #pragma unroll
-        for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
-          if (ROWS)
-            all.begin();
+      for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+        if (ROWS)
+          all.begin();
 #pragma unroll 1
-          for (unsigned lane = 0; lane < lanes; lane++) {
-            if (nth == lane)
+        for (unsigned lane = 0; lane < lanes; lane++) {
+          const bool is_next = at == warp && nth == lane;
+          if constexpr (WARPS > 1) {
+            if (is_next) {
+              before[chunk] = shared_of(shared.before);
+              share(shared.before, after(before[chunk], from, chunk));
+            }
+            __syncwarp();
+          } else {
+            if (is_next)
               before[chunk] = all;
             all = lathe_of_lane(after(all, from, chunk), lane_of(lane));
           }
         }
       }
-      if constexpr (WARPS > 1) {
-        __syncthreads(); /* all lanes have read what was there */
-        if (at == warp && nth == 0)
-          share(shared.before, all);
+      if constexpr (WARPS > 1)
         __syncthreads();
-      }
     }
   }
   /* Before the first tile; of a point that warps share it is where these see it. */

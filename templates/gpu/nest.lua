@@ -27,6 +27,8 @@ local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at 
 local SCAN_AHEAD, PLAIN_TERMS, FEW_VECTORS, MANY_COLUMNS, MANY_VECTORS, MANY_ROWS = 8, 8, 64, 8192, 32768, 2048
 -- Blocks that share the axis of so many tiles of points, of so many tiles of places each at the most: { tiles, places }.
 local MOST_PARTS = 1 << 16
+local MOST_STATES = 8 -- of points that lie side by side in a thread: a vector's, where each has one
+local FACTORS = { product = true, recurrence = true } -- parts of such scans have a factor besides
 local SCAN_PARTS = { { 1024, 64 }, { 256, 256 }, { 64, 1024 }, { 16, 4096 }, { 2, 32768 } }
 local MOST_SMALL = (1 << 31) - 1 -- points and elements that indexes of 32 bits are for
 local MOST_THREADS = 1024
@@ -77,8 +79,11 @@ end
 -- one where each point has an index of its own to a term, or its own scan.
 local function vector_of(facts, machine, step)
   if step.scanned then
-    local vector = machine.scans_lanes and step.along and math.min(facts.width, PLAIN_TERMS) or 1
-    while step.along ~= step.scanned and vector > 1 and vector * #step.scans > PLAIN_TERMS do
+    local vector, states = machine.scans_lanes and step.along and math.min(facts.width, PLAIN_TERMS) or 1, 0
+    for _, scan in ipairs(step.scans) do
+      states = states + (FACTORS[scan.kind] and 2 or 1)
+    end
+    while step.along ~= step.scanned and vector > 1 and vector * states > MOST_STATES do
       vector = vector // 2
     end
     return vector
@@ -147,7 +152,8 @@ local function scans_by_lanes(facts, machine, step)
   for _, operand in ipairs(step.operands) do
     operands = operands + (operand.output and 0 or 1)
   end
-  local ahead = math.max(SCAN_AHEAD // math.max(operands, 1), 2)
+  local ahead = SCAN_AHEAD * (together and 1 or facts.width // vector) // math.max(operands, 1)
+  ahead = math.max(math.min(ahead, PLAIN_TERMS), 2)
   local function way(name, lanes, cut, more)
     local made = shape(name, lanes, more)
     made.terms = MOST_SMALL -- nothing is shared but by parts
