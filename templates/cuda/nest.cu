@@ -79,11 +79,9 @@
 //@ exclusive, linear = exclusive or r.exclusive, linear or S.next_scanned(r, "") ~= nil
 //@ end
 //@ -- What a scan takes at a place, as the type that gathers it or the one that goes on has it.
-//@ local function take_place(r, to, goes)
-//@ if S.next_scanned(r, "") then
+//@ local function take_place(r, to)
+//@ if S.next_scanned(r, "") or r.kind == "sum" then
     $to$.$r.name$.take($(r.kind == "recurrence" and r.name .. "_factor, " or "")$r.name$_term);
-//@ elseif r.kind == "sum" then
-    $to$.$r.name$$(goes and (".take(%s_term)"):format(r.name) or (".value += %s_term"):format(r.name));
 //@ else
 //@ take({ kind = r.kind, name = r.name, places = step.places }, to)
 //@ end
@@ -100,6 +98,23 @@
     //@ for _, value in ipairs(step.of.values) do
     $(of_vector(step, value.operand)) $value.operand.name$_made;
     //@ end
+  };
+  /* What a thread gathers of a part of a point. */
+  struct taken {
+    //@ for _, r in ipairs(step.of.scans) do
+    lathe_part<$(scanned_type(r))> $r.name$;
+    //@ end
+
+    __device__ __forceinline__ void clear() {
+      //@ for _, r in ipairs(step.of.scans) do
+      $r.name$.clear();
+      //@ end
+    }
+    __device__ __forceinline__ void finish(gathered &to) const {
+      //@ for _, r in ipairs(step.of.scans) do
+      $r.name$.finish(to.$r.name$);
+      //@ end
+    }
   };
   /* What a point has come to on the way. */
   struct going {
@@ -130,10 +145,10 @@
     //@ read_vector(step, operand, "read." .. operand.name .. "_read")
     //@ end
   }
-  template <bool WHOLE> __device__ __forceinline__ void gather(gathered (&mine)[MINE], const places_read &read, I nth) const {
+  template <bool WHOLE> __device__ __forceinline__ void gather(taken (&mine)[MINE], const places_read &read, I nth) const {
     (void)read;
     //@ at_each(function()
-      gathered &all = mine$mine$;
+      taken &all = mine$mine$;
       //@ call(step.terms)
       //@ for _, r in ipairs(step.of.scans) do
       //@ take_place(r, "all")
@@ -150,7 +165,7 @@
       {
         //@ call(step.terms)
         //@ for _, r in ipairs(step.of.scans) do
-        //@ take_place(r, "all", true)
+        //@ take_place(r, "all")
         //@ end
       }
       //@ for _, r in ipairs(step.of.scans) do

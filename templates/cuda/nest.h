@@ -22,10 +22,11 @@
  * One of scans has in the place of take and finish what is done on the way, at VECTOR places from one on, of each of a
  * thread's points:
  *   places()                    how many there are
- *   going                       what a point has come to on the way (lathe_going)
+ *   taken, going                what a thread gathers of a part of a point, and what that has come to on the way
+ *                               (lathe_part, lathe_going)
  *   SURE                        whether what is merged is what terms in turn come to; else gathered says so by is_sure()
  *   read_places<whole>(read, nth), store_places<whole>(made, nth)
- *   gather<whole>(mine, read, nth), go<whole>(now, made, read, nth)   takes them, and makes what is stored there */
+ *   gather<whole>(taken, read, nth), go<whole>(now, made, read, nth)   takes them, and makes what is stored there */
 #ifndef LATHE_NEST_H
 #define LATHE_NEST_H
 
@@ -69,8 +70,31 @@ template <typename T, int N> struct lathe_plain {
   }
 };
 
-/* What a scan has come to on the way: begin() makes it of what was gathered before, leave() adds to that. Few terms of a
- * sum, LATHE_PLAIN_TERMS at the most, are added up plainly to one that carries its errors. */
+/* What a thread gathers of a part of a scan, of LATHE_PLAIN_TERMS places at the most, whose terms of a sum are added up
+ * plainly; finish() makes it what parts are merged as. */
+template <typename G> struct lathe_part : G {
+  __device__ __forceinline__ void finish(G &to) const {
+    to = *this;
+  }
+};
+
+template <typename T> struct lathe_part<lathe_carried<T>> {
+  T value;
+
+  __device__ __forceinline__ void clear() {
+    value = T(-0.0);
+  }
+  __device__ __forceinline__ void take(T term) {
+    value += term;
+  }
+  __device__ __forceinline__ void finish(lathe_carried<T> &to) const {
+    to.value = value;
+    to.lost = 0;
+  }
+};
+
+/* What a scan has come to on the way: begin() makes it of what was gathered before, leave() adds to that. A sum adds up
+ * as many terms plainly to one that carries its errors. */
 template <typename G> struct lathe_going : G {
   __device__ __forceinline__ void begin(const G &from) {
     static_cast<G &>(*this) = from;
@@ -99,19 +123,20 @@ template <typename T> struct lathe_going<lathe_carried<T>> {
   }
 };
 
-/* The numbers of a type that lie at the ends of its normal range. */
+/* Of a type the least normal number and the least of all; what so many times the first is as the latter grows to that;
+ * and half a unit of 1. */
 template <typename T> struct lathe_range;
 template <> struct lathe_range<float> {
-  static constexpr float LEAST = 0x1p-126f, MARK = 0x1p-149f, UNIT = 0x1p-24f;
+  static constexpr float LEAST = 0x1p-126f, MARK = 0x1p-149f, REACH = 0x1p-103f, UNIT = 0x1p-24f;
 };
 template <> struct lathe_range<double> {
-  static constexpr double LEAST = 0x1p-1022, MARK = 0x1p-1074, UNIT = 0x1p-53;
+  static constexpr double LEAST = 0x1p-1022, MARK = 0x1p-1074, REACH = 0x1p-970, UNIT = 0x1p-53;
 };
 
 /* A part of h = a h + b along an axis, of places that follow each other: what comes of 0 there, and what h before them
- * is multiplied by. Where the product of factors is below the normal range it is a mark that says no more than that.
- * NaN says that the part has to be gone through: so does what is infinite, a mark that should have grown, and zeros whose
- * sign h before them decides. */
+ * is multiplied by. Where the product of factors was below the normal range it is a mark, how many times the least
+ * normal number it may have grown to. NaN says that the part has to be gone through: so does what is infinite, a mark
+ * that has grown too large, and zeros whose sign h before them decides. */
 template <typename T> struct lathe_linear {
   T value, factor;
 
@@ -122,27 +147,56 @@ template <typename T> struct lathe_linear {
     factor = 1;
   }
   static __device__ __forceinline__ T multiplied(T a, T b) {
-    const T product = a * b;
-    if (!(fmin(fabs(product), fmin(fabs(a), fabs(b))) < range::LEAST) || a == 0 || b == 0)
+    const T product = a * b, least = fmin(fabs(a), fabs(b)), most = fmax(fabs(a), fabs(b));
+    if (!(fmin(fabs(product), least) < range::LEAST) || least == 0)
       return product;
-    const bool may_grow = fmax(fabs(a), fabs(b)) > 1 && fmin(fabs(a), fabs(b)) < range::LEAST;
-    return may_grow ? T(NAN) : copysign(range::MARK, product);
-  }
-  __device__ __forceinline__ void take(T a, T b) {
-    const bool hides_sign = b == 0 && value == 0 && signbit(b);
-    value = hides_sign ? T(NAN) : a * value + b;
-    factor = multiplied(factor, a);
+    const bool is_new = most < range::LEAST || least >= range::LEAST;
+    const T mark = is_new ? range::MARK : most > 1 ? least * most + range::MARK : least;
+    return mark < range::LEAST ? copysign(mark, product) : T(NAN);
   }
   __device__ __forceinline__ void merge(const lathe_linear &other) {
     const T was = fabs(value), mark = fabs(other.factor);
     value = other.factor * value + other.value;
-    if (mark < range::LEAST && mark != 0 && was > range::UNIT &&
-        fabs(value) < was * (range::LEAST / range::UNIT * 2))
+    if (mark < range::LEAST && mark != 0 && was > range::LEAST / range::REACH * range::UNIT &&
+        fabs(value) < was * (range::REACH / range::UNIT))
       value = T(NAN);
     factor = multiplied(factor, other.factor);
   }
   __device__ __forceinline__ bool is_sure() const {
     return fabs(value) < T(INFINITY);
+  }
+};
+
+/* Keeps the least product, and the least and the largest factor: a product that was below the normal range is a mark
+ * if no factor was zero, and may have grown since if one was above 1. */
+template <typename T> struct lathe_part<lathe_linear<T>> {
+  T value, product, least, small, large;
+
+  __device__ __forceinline__ void clear() {
+    value = 0;
+    product = least = small = 1;
+    large = 0;
+  }
+  __device__ __forceinline__ void multiply(T a) {
+    product *= a;
+    least = fmin(least, fabs(product));
+    small = fmin(small, fabs(a));
+    large = fmax(large, fabs(a));
+  }
+  __device__ __forceinline__ void take(T a, T b) {
+    const bool hides_sign = b == 0 && signbit(b) && value == 0;
+    value = hides_sign ? T(NAN) : a * value + b;
+    multiply(a);
+  }
+  __device__ __forceinline__ T factor() const {
+    const T MOST = 8, GROWN = 0x1p21; /* of 8 factors all but the first */
+    const T mark = lathe_range<T>::MARK * (large > 1 ? GROWN : T(1));
+    const bool is_mark = least < lathe_range<T>::LEAST && small != 0;
+    return !is_mark ? product : large > MOST ? T(NAN) : copysign(mark, product);
+  }
+  __device__ __forceinline__ void finish(lathe_linear<T> &to) const {
+    to.value = value;
+    to.factor = factor();
   }
 };
 
@@ -169,8 +223,15 @@ template <typename T> struct lathe_product : lathe_linear<T> {
     this->value = T(-0.0);
     this->factor = 1;
   }
+};
+
+template <typename T> struct lathe_part<lathe_product<T>> : lathe_part<lathe_linear<T>> {
   __device__ __forceinline__ void take(T a) {
-    this->factor = this->multiplied(this->factor, a);
+    this->multiply(a);
+  }
+  __device__ __forceinline__ void finish(lathe_product<T> &to) const {
+    to.value = T(-0.0);
+    to.factor = this->factor();
   }
 };
 
@@ -343,15 +404,19 @@ template <typename P> static __device__ __forceinline__ P lathe_of_lane(const P 
   return lathe_moved(p, [&](unsigned word) { return __shfl_sync(0xffffffffu, word, (int)lane); });
 }
 
+template <bool LONG> struct lathe_word_of { typedef unsigned type; };
+template <> struct lathe_word_of<true> { typedef unsigned long long type; };
+
 /* What another block has left. */
 template <typename P> static __device__ __forceinline__ P lathe_left_by(const P *from) {
-  unsigned word[sizeof(P) / sizeof(unsigned)];
+  typedef typename lathe_word_of<sizeof(P) % 8 == 0>::type word;
+  word words[sizeof(P) / sizeof(word)];
   P p;
 
 #pragma unroll
-  for (unsigned w = 0; w < sizeof p / sizeof *word; w++)
-    word[w] = __ldcg(reinterpret_cast<const unsigned *>(from) + w);
-  memcpy(&p, word, sizeof p);
+  for (unsigned w = 0; w < sizeof p / sizeof(word); w++)
+    words[w] = __ldcg(reinterpret_cast<const word *>(from) + w);
+  memcpy(&p, words, sizeof p);
   return p;
 }
 
@@ -482,11 +547,17 @@ struct lathe_scanner {
     total.clear();
 #pragma unroll
     for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
+      typename N::taken taken[N::MINE];
       state mine;
-      mine.clear();
+#pragma unroll
+      for (int nth = 0; nth < N::MINE; nth++)
+        taken[nth].clear();
       at_each(from, chunk, [&](const N &step, unsigned of, index at) {
-        step.template gather<WHOLE>(mine.at, read[of], at);
+        step.template gather<WHOLE>(taken, read[of], at);
       });
+#pragma unroll
+      for (int nth = 0; nth < N::MINE; nth++)
+        taken[nth].finish(mine.at[nth]);
       if (ROWS)
         total.clear();
       add(mine, before[chunk]);
@@ -713,10 +784,12 @@ template <typename S> struct lathe_scan_parts {
           all.merge(shared.ahead[of]);
       } else {
         gathered its[FEW - 1];
+        const gathered *const from = place(first, OWN, column);
+        const size_t apart = (size_t)groups * 2 * room::COLUMNS;
 #pragma unroll
         for (unsigned of = 0; of + 1 < FEW; of++)
           if (of < ahead)
-            its[of] = lathe_left_by(place(first + of, OWN, column));
+            its[of] = lathe_left_by(from + of * apart);
 #pragma unroll
         for (unsigned of = 0; of + 1 < FEW; of++)
           if (of < ahead)
