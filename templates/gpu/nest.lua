@@ -21,10 +21,11 @@ local FEW = 32 -- terms that one thread takes
 local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbouring points lie side by side
 local MANY_SCANNED = 1 << 17 -- points that are enough for a thread to scan each
 local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once, at least
--- Of a machine whose lanes scan: vectors that a thread has on the way, of all operands together; terms of a sum that are
--- added up plainly; vectors of points that are few; enough for blocks that scan 32 of them alone, and for a thread
+-- Of a machine whose lanes scan: vectors that a thread has on the way, of all operands together, and of scans with factors
+-- at the most, which take registers; terms of a sum that are added up plainly; vectors of points that are few; enough for blocks that scan 32 of them alone, and for a thread
 -- each; points for a warp each.
-local SCAN_AHEAD, PLAIN_TERMS, FEW_VECTORS, MANY_COLUMNS, MANY_VECTORS, MANY_ROWS = 8, 8, 64, 8192, 32768, 2048
+local SCAN_AHEAD, AHEAD_BY_FACTORS, PLAIN_TERMS, FEW_VECTORS, MANY_COLUMNS, MANY_VECTORS, MANY_ROWS =
+  8, 6, 8, 64, 8192, 32768, 2048
 -- Blocks that share the axis of so many tiles of points, of so many tiles of places each at the most: { tiles, places }.
 local MOST_PARTS = 1 << 16
 local MOST_STATES = 8 -- of points that lie side by side in a thread: a vector's, where each has one
@@ -153,7 +154,7 @@ local function scans_by_lanes(facts, machine, step)
     operands = operands + (operand.output and 0 or 1)
   end
   local ahead = SCAN_AHEAD * (together and 1 or facts.width // vector) // math.max(operands, 1)
-  ahead = math.max(math.min(ahead, PLAIN_TERMS), 2)
+  ahead = math.max(math.min(ahead, step.scans[1] and FACTORS[step.scans[1].kind] and AHEAD_BY_FACTORS or PLAIN_TERMS), 2)
   local function way(name, lanes, cut, more)
     local made = shape(name, lanes, more)
     made.terms = MOST_SMALL -- nothing is shared but by parts
