@@ -99,6 +99,11 @@
     $(of_vector(step, value.operand)) $value.operand.name$_made;
     //@ end
   };
+  union widest {
+    //@ for _, value in ipairs(step.of.values) do
+    lathe_pack<$(type_of(value.operand)), V> $value.operand.name$_made;
+    //@ end
+  };
   /* What a thread gathers of a part of a point. */
   struct taken {
     //@ for _, r in ipairs(step.of.scans) do
@@ -180,16 +185,25 @@
       //@ end
     //@ end)
   }
-  template <bool WHOLE> __device__ __forceinline__ void store_places(const places_made &made, I nth) const {
+  template <bool WHOLE> __device__ __forceinline__ void store_places(const places_made &made, I nth, bool is_there, char *room) const {
+    (void)room;
     //@ locate()
     const I i$place$ = $(together and "first" or own(S.scanned_index(step)));
     (void)i$place$;
     //@ for _, value in ipairs(step.of.values) do
     //@ local how, apart = lie(step, value.operand)
+    //@ local first, its = value.operand.name .. " + " .. at_first(step, value.operand), "made." .. value.operand.name .. "_made"
     //@ if how == "none" then
-    $value.operand.name$[$(at(step, value.operand))] = made.$value.operand.name$_made;
+    if (is_there)
+      $value.operand.name$[$(at(step, value.operand))] = $its$;
+    //@ elseif how == "apart" then
+    if (is_there)
+      lathe_store_some($first$, $its$, $apart$, there, false);
     //@ else
-    lathe_store_some($value.operand.name$ + $(at_first(step, value.operand)), made.$value.operand.name$_made, $(how == "unit" and "1" or apart), there, $(how == "unit" and "WHOLE" or "false"));
+    if constexpr (!WHOLE && V > 1)
+      lathe_store_by_warp($first$, $its$, is_there ? there : 0, room);
+    else if (is_there)
+      lathe_store_some($first$, $its$, 1, there, WHOLE);
     //@ end
     //@ end
   }

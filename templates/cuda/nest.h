@@ -25,7 +25,8 @@
  *   taken, going                what a thread gathers of a part of a point, and what that has come to on the way
  *                               (lathe_part, lathe_going)
  *   SURE                        whether what is merged is what terms in turn come to; else gathered says so by is_sure()
- *   read_places<whole>(read, nth), store_places<whole>(made, nth)
+ *   read_places<whole>(read, nth), store_places<whole>(made, nth, is_there, room)   room: for the `widest` of what is
+ *                               stored of a warp, all of which takes part
  *   gather<whole>(taken, read, nth), go<whole>(now, made, read, nth)   takes them, and makes what is stored there */
 #ifndef LATHE_NEST_H
 #define LATHE_NEST_H
@@ -420,6 +421,30 @@ template <typename P> static __device__ __forceinline__ P lathe_left_by(const P 
   return p;
 }
 
+/* Vectors of a warp's lanes that begin at any address, `there` elements of each: neighbouring lanes store elements that lie
+ * side by side. room: for those of the warp. All lanes take part. */
+template <int N, typename T>
+static __device__ __forceinline__ void lathe_store_by_warp(T *to, const lathe_pack<T, N> &pack,
+                                                           int there, char *room) {
+  const unsigned lane = threadIdx.x % 32;
+  T *const elements = reinterpret_cast<T *>(room);
+  const struct {
+    T *to;
+    int there, unused;
+  } mine = {to, there, 0};
+
+  __syncwarp();
+  *reinterpret_cast<lathe_pack<T, N> *>(elements + lane * N) = pack;
+  __syncwarp();
+#pragma unroll
+  for (unsigned nth = 0; nth < N; nth++) {
+    const unsigned of = (nth * 32 + lane) / N, e = (nth * 32 + lane) % N;
+    const auto its = lathe_of_lane(mine, of);
+    if ((int)e < its.there)
+      its.to[e] = elements[nth * 32 + lane];
+  }
+}
+
 /* Of lanes of a warp that are `apart`, and number `nth` of those that share a point: what all up to each have. */
 template <typename G>
 static __device__ __forceinline__ void lathe_scan_lanes(G &mine, unsigned nth, unsigned lanes,
@@ -466,28 +491,38 @@ struct lathe_scanner {
   N (&step)[STEPS];
   const bool (&is_there)[STEPS];
   room &shared;
+  char *const of_warp;                  /* see lathe_store_by_warp */
   const unsigned lanes, nth, warp, own; /* nth: of a warp's `lanes` that share a point */
   typename N::places_read read[READS];
-  state before[CHUNKS], total; /* what a warp has before that, then the point; and what the warp has in all */
+  state before[CHUNKS],
+      total; /* what a warp has before that, then the point; and what the warp has in all */
 
   __device__ __forceinline__ lathe_scanner(N (&given)[STEPS], const bool (&there)[STEPS],
-                                           room &some, unsigned lanes, unsigned nth, unsigned warp,
-                                           unsigned own)
-      : step(given), is_there(there), shared(some), lanes(lanes), nth(nth), warp(warp), own(own) {
+                                           room &some, char *of_warp, unsigned lanes, unsigned nth,
+                                           unsigned warp, unsigned own)
+      : step(given), is_there(there), shared(some), of_warp(of_warp), lanes(lanes), nth(nth),
+        warp(warp), own(own) {
   }
   __device__ __forceinline__ index places() const {
     return step[0].places();
   }
-  /* Does something with each read of a chunk that there is. */
+  /* Does something with each read of a chunk, and says whether there is that. */
   template <typename F>
-  __device__ __forceinline__ void at_each(index from, unsigned chunk, F one) const {
+  __device__ __forceinline__ void at_all(index from, unsigned chunk, F one) const {
     const unsigned ahead = ROWS ? 0 : (warp * CHUNKS + chunk) * lanes;
 #pragma unroll
     for (unsigned of = 0; of < EACH; of++) {
       const index at = from + (index)(((ahead + nth) * EACH + of) * N::VECTOR);
-      if (is_there[ROWS ? chunk : 0] && at < places())
-        one(step[ROWS ? chunk : 0], chunk * EACH + of, at);
+      one(step[ROWS ? chunk : 0], chunk * EACH + of, at,
+          is_there[ROWS ? chunk : 0] && at < places());
     }
+  }
+  template <typename F>
+  __device__ __forceinline__ void at_each(index from, unsigned chunk, F one) const {
+    at_all(from, chunk, [&](const N &step, unsigned of, index at, bool there) {
+      if (there)
+        one(step, of, at);
+    });
   }
   __device__ __forceinline__ void bring(index from) {
 #pragma unroll
@@ -687,10 +722,11 @@ struct lathe_scanner {
 #pragma unroll
       for (int nth = 0; nth < N::MINE; nth++)
         now[nth].begin(before[chunk].at[nth]);
-      at_each(from, chunk, [&](const N &step, unsigned of, index at) {
+      at_all(from, chunk, [&](const N &step, unsigned of, index at, bool there) {
         typename N::places_made made;
-        step.template go<WHOLE>(now, made, read[of], at);
-        step.template store_places<WHOLE>(made, at);
+        if (there)
+          step.template go<WHOLE>(now, made, read[of], at);
+        step.template store_places<WHOLE>(made, at, there, of_warp);
       });
       if constexpr (LANES == 1) {
 #pragma unroll
@@ -759,7 +795,8 @@ template <typename S> struct lathe_scan_parts {
   __device__ __forceinline__ void look_back(S &scanner) const {
     room &shared = scanner.shared;
     const unsigned first = part - part % FEW, ahead = part - first, thread = threadIdx.x;
-    const bool is_last = thread == FEW - 1; /* there is no tile for it: it waits for all before these */
+    const bool is_last =
+        thread == FEW - 1; /* there is no tile for it: it waits for all before these */
     await(thread < ahead || (is_last && first > 0), is_last ? first - 1 : first + thread,
           is_last ? ALL : OWN);
     if constexpr (S::TOGETHER) {
@@ -839,8 +876,8 @@ enum lathe_scan_cut { LATHE_SCAN_ALONG, LATHE_SCAN_SPREAD, LATHE_SCAN_PARTS };
 
 template <typename N, bool WHOLE, bool ROWS, lathe_scan_cut CUT, unsigned POINTS, unsigned LANES,
           unsigned CHUNKS, unsigned EACH>
-static __device__ __forceinline__ void lathe_scan_points(const N &given, char *room, unsigned *count,
-                                                         char *left) {
+static __device__ __forceinline__ void lathe_scan_points(const N &given, char *room,
+                                                         unsigned *count, char *left) {
   typedef lathe_scanner<N, WHOLE, ROWS, POINTS, LANES, CHUNKS, EACH> scanner;
   typedef typename N::index index;
   constexpr unsigned STEPS = scanner::STEPS, WITHIN = scanner::WITHIN, WARPS = scanner::WARPS;
@@ -866,8 +903,10 @@ static __device__ __forceinline__ void lathe_scan_points(const N &given, char *r
       step[chunk].place(is_there[chunk] ? point : 0);
     }
   };
-  scanner scan(step, is_there, *reinterpret_cast<typename scanner::room *>(room), lanes, nth, warp,
-               own);
+  constexpr unsigned STORED = 32 * sizeof(typename N::widest); /* bytes of a warp's */
+  __shared__ __align__(64) char stored[WHOLE ? 16 : POINTS * LANES / 32 * STORED];
+  scanner scan(step, is_there, *reinterpret_cast<typename scanner::room *>(room),
+               stored + (WHOLE ? 0 : thread / 32 * STORED), lanes, nth, warp, own);
   if constexpr (CUT == LATHE_SCAN_PARTS) {
     const unsigned groups = (unsigned)lathe_times(points, POINTS);
     __shared__ unsigned order;
@@ -880,9 +919,12 @@ static __device__ __forceinline__ void lathe_scan_points(const N &given, char *r
     const unsigned nth_tile = order;
     group = (index)(nth_tile % groups);
     place();
-    lathe_scan_parts<scanner>{
-        count,  reinterpret_cast<typename N::gathered *>(left), nth_tile % groups, groups, nth_tile / groups,
-        gridDim.x / groups}
+    lathe_scan_parts<scanner>{count,
+                              reinterpret_cast<typename N::gathered *>(left),
+                              nth_tile % groups,
+                              groups,
+                              nth_tile / groups,
+                              gridDim.x / groups}
         .scan(scan);
     __syncthreads();
     if (thread == 0)
@@ -902,15 +944,18 @@ static __device__ __forceinline__ void lathe_scan_points(const N &given, char *r
 
 template <typename N, lathe_scan_cut CUT, unsigned POINTS, unsigned LANES, unsigned CHUNKS,
           unsigned EACH>
-static __device__ __forceinline__ void lathe_scan(const lathe_args &args, unsigned *count, char *left) {
+static __device__ __forceinline__ void lathe_scan(const lathe_args &args, unsigned *count,
+                                                  char *left) {
   typedef lathe_scan_room<N, POINTS, LANES> shared;
   __shared__ __align__(16) char room[shared::WARPS > 1 ? sizeof(shared) : 16];
   const N step(args);
   const bool rows = CUT == LATHE_SCAN_SPREAD && step.places() <= 32 * N::VECTOR;
   if (rows && step.whole)
-    lathe_scan_points<N, true, CUT == LATHE_SCAN_SPREAD, CUT, POINTS, LANES, CHUNKS, EACH>(step, room, count, left);
+    lathe_scan_points<N, true, CUT == LATHE_SCAN_SPREAD, CUT, POINTS, LANES, CHUNKS, EACH>(
+        step, room, count, left);
   else if (rows)
-    lathe_scan_points<N, false, CUT == LATHE_SCAN_SPREAD, CUT, POINTS, LANES, CHUNKS, EACH>(step, room, count, left);
+    lathe_scan_points<N, false, CUT == LATHE_SCAN_SPREAD, CUT, POINTS, LANES, CHUNKS, EACH>(
+        step, room, count, left);
   else if (step.whole)
     lathe_scan_points<N, true, false, CUT, POINTS, LANES, CHUNKS, EACH>(step, room, count, left);
   else

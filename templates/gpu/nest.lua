@@ -150,16 +150,21 @@ end
 -- a block has `tile` places of its points at once.
 local function scans_by_lanes(facts, machine, step)
   local together, vector, operands = step.along == step.scanned, vector_of(facts, machine, step), 0
+  local by_factors = false
+  for _, scan in ipairs(step.scans) do
+    by_factors = by_factors or FACTORS[scan.kind] or false
+  end
   for _, operand in ipairs(step.operands) do
     operands = operands + (operand.output and 0 or 1)
   end
   local ahead = SCAN_AHEAD * (together and 1 or facts.width // vector) // math.max(operands, 1)
-  ahead = math.max(math.min(ahead, step.scans[1] and FACTORS[step.scans[1].kind] and AHEAD_BY_FACTORS or PLAIN_TERMS), 2)
+  ahead = math.max(math.min(ahead, by_factors and AHEAD_BY_FACTORS or PLAIN_TERMS), 2)
   local function way(name, lanes, cut, more)
     local made = shape(name, lanes, more)
     made.terms = MOST_SMALL -- nothing is shared but by parts
     made.cut, made.chunks, made.each = cut, together and math.min(ahead, 4) or 1, together and 1 or ahead
-    made.tile, made.at_once = lanes * made.chunks * made.each * (together and vector or 1), 2
+    made.tile = lanes * made.chunks * made.each * (together and vector or 1)
+    made.at_once = together and #step.scans == 1 and not by_factors and 3 or 2 -- with more, registers would be spilled
     return made
   end
   -- The same kernel for other sizes.
