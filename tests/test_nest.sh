@@ -148,7 +148,7 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'is right by CUDA of blocks that hold what they read' emulated --no-probe --dtype f32 --size 40x4000,30x100x80 \
     --op softmax_first,batch_norm
   # Rows of a warp's lanes, of whole warps and of blocks; blocks that share an axis, side by side and across; columns.
-  rows=90x8,70x300,1x9000,3x31,1100x520,2100x530
+  rows=400x8,70x300,1x9000,3x31,1100x520,2100x530
   columns=3x40x64,1x2600x9,1x200x900,1x70x33000
   is 'is right by CUDA of scans of rows' emulated --no-probe --dtype f32 --size $rows --op scanned_rows,scanned_back
   is 'is right by CUDA of scans of columns' emulated --no-probe --dtype f32 --size $columns,2600x9,700x300 \
@@ -173,7 +173,7 @@ if command -v "${CXX:-c++}" >/dev/null; then
       add' --no-probe --size 1x300
   is 'finds a row that goes on with the one before' fault scanned_rows cuda/nest.h 'if (ROWS)
         total.clear();
-      add' 'add' --no-probe --size 90x8
+      add' 'add' --no-probe --size 400x8
   is 'finds a block that forgets what it has scanned' fault scanned cuda/nest.h \
     'shared.before[column] = shared.after[column];' '(void)column;' --no-probe --size 1x70x33000
   is 'finds a tile that forgets those before it' fault scanned_rows cuda/nest.h 'all.merge(shared.ahead[of]);' \

@@ -22,6 +22,7 @@
 //@ local function scan(step)
 //@ local place, reverse = step.of.scanned, step.of.reverse
 //@ local together = step.of.along == place
+//@ local turned = together and reverse -- a vector that is not full has its elements at its end
 //@ local list = {}
 //@ for _, part in ipairs { step.terms, step.values } do
 //@ for _, x in ipairs(part.point and part.point.inputs or {}) do
@@ -51,7 +52,7 @@
     for (int of = 0; of < $(step.of.along and "V" or "1"); of++) {
       if (!WHOLE && of >= there)
         continue;
-      const int e = $(together and reverse and "there - 1 - of" or "of");
+      const int e = $(turned and "V - 1 - of" or "of");
       //@ if together then
       const I at = nth + (I)of, i$place$ = $((own(S.scanned_index(step)):gsub("nth", "at")));
       //@ else
@@ -148,6 +149,10 @@
     (void)i$place$;
     //@ for _, operand in ipairs(list) do
     //@ read_vector(step, operand, "read." .. operand.name .. "_read")
+    //@ if turned and lie(step, operand) ~= "none" then
+    if constexpr (!WHOLE)
+      lathe_shift<false>(read.$operand.name$_read, V - there);
+    //@ end
     //@ end
   }
   template <bool WHOLE> __device__ __forceinline__ void gather(taken (&mine)[MINE], const places_read &read, I nth) const {
@@ -185,7 +190,7 @@
       //@ end
     //@ end)
   }
-  template <bool WHOLE> __device__ __forceinline__ void store_places(const places_made &made, I nth, bool is_there, char *room) const {
+  template <bool WHOLE> __device__ __forceinline__ void store_places(places_made made, I nth, bool is_there, char *room) const {
     (void)room;
     //@ locate()
     const I i$place$ = $(together and "first" or own(S.scanned_index(step)));
@@ -196,7 +201,12 @@
     //@ if how == "none" then
     if (is_there)
       $value.operand.name$[$(at(step, value.operand))] = $its$;
-    //@ elseif how == "apart" then
+    //@ else
+    //@ if turned then
+    if constexpr (!WHOLE)
+      lathe_shift<true>($its$, V - there);
+    //@ end
+    //@ if how == "apart" then
     if (is_there)
       lathe_store_some($first$, $its$, $apart$, there, false);
     //@ else
@@ -204,6 +214,7 @@
       lathe_store_by_warp($first$, $its$, is_there ? there : 0, room);
     else if (is_there)
       lathe_store_some($first$, $its$, 1, there, WHOLE);
+    //@ end
     //@ end
     //@ end
   }

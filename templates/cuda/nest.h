@@ -421,6 +421,20 @@ template <typename P> static __device__ __forceinline__ P lathe_left_by(const P 
   return p;
 }
 
+/* Moves a vector's elements so many places towards its end, or BACK; its elements stay in registers. */
+template <bool BACK, int N, typename T>
+static __device__ __forceinline__ void lathe_shift(lathe_pack<T, N> &pack, int by) {
+#pragma unroll
+  for (int step = 1; step < N; step *= 2) {
+    const lathe_pack<T, N> was = pack;
+#pragma unroll
+    for (int nth = step; nth < N; nth++) {
+      const int from = BACK ? nth : nth - step, to = BACK ? nth - step : nth;
+      pack.at[to] = by & step ? was.at[from] : was.at[to];
+    }
+  }
+}
+
 /* Vectors of a warp's lanes that begin at any address, `there` elements of each: neighbouring lanes store elements that lie
  * side by side. room: for those of the warp. All lanes take part. */
 template <int N, typename T>

@@ -22,8 +22,8 @@ local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbou
 local MANY_SCANNED = 1 << 17 -- points that are enough for a thread to scan each
 local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once, at least
 -- Of a machine whose lanes scan: vectors that a thread has on the way, of all operands together, and of scans with factors
--- at the most, which take registers; terms of a sum that are added up plainly; vectors of points that are few; enough for blocks that scan 32 of them alone, and for a thread
--- each; points for a warp each.
+-- at the most, which take registers; terms of a sum that are added up plainly; vectors of points that are few; enough for
+-- blocks that scan 32 of them alone, and for a thread each; points for a warp each.
 local SCAN_AHEAD, AHEAD_BY_FACTORS, PLAIN_TERMS, FEW_VECTORS, MANY_COLUMNS, MANY_VECTORS, MANY_ROWS =
   8, 6, 8, 64, 8192, 32768, 2048
 -- Blocks that share the axis of so many tiles of points, of so many tiles of places each at the most: { tiles, places }.
@@ -146,8 +146,8 @@ local function scans_of(facts, machine, step)
   }
 end
 
--- The ways to cut a scan whose lanes merge what they have, those of blocks that share the axis apart (templates/cuda/nest.h):
--- a block has `tile` places of its points at once.
+-- The ways to cut a scan whose lanes merge what they have (templates/cuda/nest.h): a block has `tile` places of its points
+-- at once. Then the one of rows that a warp has at once, if any.
 local function scans_by_lanes(facts, machine, step)
   local together, vector, operands = step.along == step.scanned, vector_of(facts, machine, step), 0
   local by_factors = false
@@ -159,12 +159,13 @@ local function scans_by_lanes(facts, machine, step)
   end
   local ahead = SCAN_AHEAD * (together and 1 or facts.width // vector) // math.max(operands, 1)
   ahead = math.max(math.min(ahead, by_factors and AHEAD_BY_FACTORS or PLAIN_TERMS), 2)
+  local is_light = together and #step.scans == 1 and not by_factors and not step.reverse
   local function way(name, lanes, cut, more)
     local made = shape(name, lanes, more)
     made.terms = MOST_SMALL -- nothing is shared but by parts
     made.cut, made.chunks, made.each = cut, together and math.min(ahead, 4) or 1, together and 1 or ahead
     made.tile = lanes * made.chunks * made.each * (together and vector or 1)
-    made.at_once = together and #step.scans == 1 and not by_factors and 3 or 2 -- with more, registers would be spilled
+    made.at_once = is_light and 3 or 2 -- with more, registers would be spilled
     return made
   end
   -- The same kernel for other sizes.
