@@ -183,10 +183,10 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'finds a tile that forgets what is before a few' fault scanned cuda/nest.h 'if (first > 0)
         all =' 'if (false)
         all =' --no-probe --size 1x2600x9
-  is 'finds a part that is not what a point comes to' fault recurring cuda/nest.h 'if (!all_sure(sure)) {' 'if (false) {' \
-    --no-probe --special zero --size 700x300
-  is 'finds a lane that goes on before its turn' fault recurring cuda/nest.h 'at == warp && nth == lane' 'nth == lane' \
-    --no-probe --special zero --size 700x300
+  is 'finds a part that is not what a point comes to' fault recurring cuda/nest.h \
+    'if (!all_sure(sure)) {' 'if (false) {' --no-probe --special zero --size 700x300
+  is 'finds a lane that goes on before its turn' fault recurring cuda/nest.h \
+    'at == warp && nth == lane' 'nth == lane' --no-probe --special zero --size 700x300
   is 'finds vectors past the end of a row' fault scanned_rows cuda/nest.h 'if ((int)e < its.there)' 'if (true)' \
     --no-probe --size 3x31
   is 'finds steps that do not wait for each other' fault softmax_first cuda/nest.h \

@@ -24,7 +24,7 @@
  *   places()                    how many there are
  *   taken, going                what a thread gathers of a part of a point, and what that has come to on the way
  *                               (lathe_part, lathe_going)
- *   SURE                        whether what is merged is what terms in turn come to; else gathered says so by is_sure()
+ *   SURE                        whether what is merged is what terms in turn come to; else gathered says by is_sure()
  *   read_places<whole>(read, nth), store_places<whole>(made, nth, is_there, room)   room: for the `widest` of what is
  *                               stored of a warp, all of which takes part
  *   gather<whole>(taken, read, nth), go<whole>(now, made, read, nth)   takes them, and makes what is stored there */
@@ -435,8 +435,8 @@ static __device__ __forceinline__ void lathe_shift(lathe_pack<T, N> &pack, int b
   }
 }
 
-/* Vectors of a warp's lanes that begin at any address, `there` elements of each: neighbouring lanes store elements that lie
- * side by side. room: for those of the warp. All lanes take part. */
+/* Vectors of a warp's lanes that begin at any address, `there` elements of each: neighbouring lanes store elements that
+ * lie side by side. room: for those of the warp. All lanes take part. */
 template <int N, typename T>
 static __device__ __forceinline__ void lathe_store_by_warp(T *to, const lathe_pack<T, N> &pack,
                                                            int there, char *room) {
@@ -473,9 +473,9 @@ static __device__ __forceinline__ void lathe_scan_lanes(G &mine, unsigned nth, u
 }
 
 /* Scans: a point's threads read CHUNKS times EACH vectors of places, which are a tile, or of one place where points lie
- * side by side, merge what they have in the order of places, and go over them once more. A warp's lanes have their share
- * of each chunk side by side, or, ROWS, a chunk is of another point. What is merged may not be what a point would have
- * come to: then its lanes go on in turn. */
+ * side by side, merge what they have in the order of places, and go over them once more. A warp's lanes have their
+ * share of each chunk side by side, or, ROWS, a chunk is of another point. What is merged may not be what a point would
+ * have come to: then its lanes go on in turn. */
 template <typename N, unsigned POINTS, unsigned LANES> struct lathe_scan_room {
   typedef typename N::gathered gathered;
   static constexpr unsigned APART = N::TOGETHER ? 1 : POINTS < 32 ? POINTS : 32;
@@ -483,7 +483,7 @@ template <typename N, unsigned POINTS, unsigned LANES> struct lathe_scan_room {
   static constexpr unsigned WARPS = LANES / WITHIN; /* that share a point */
   static constexpr unsigned THREADS = POINTS * LANES, COLUMNS = POINTS * N::MINE;
 
-  /* Of each warp what its share of the tile comes to, then what there is before that; and before the tile, and after. */
+  /* Of each warp what its share of the tile comes to, then what is before that; and before the tile, and after. */
   gathered of[WARPS][COLUMNS], before[COLUMNS], after[COLUMNS];
   gathered ahead[WARPS]; /* what each warp finds before the tile, of one point */
   unsigned sure[THREADS / 32];
@@ -772,8 +772,8 @@ struct lathe_scanner {
 };
 
 /* Blocks that share the axis of some points, a tile each, in the order in which they begin. Each leaves what its tile
- * comes to, takes what the tiles before it have left, of `few` at once and of all before these, and leaves what there is
- * after it: for one that begins such a few, or that has to go on from there. count: of blocks that have begun and that
+ * comes to, takes what the tiles before it have left, of FEW at once and of all before these, and leaves what there
+ * is after it: for one that begins such a few, or that has to go on from there. count: of blocks that have begun and that
  * have ended, then marks of what tiles have left; all are zero before and after. */
 template <typename S> struct lathe_scan_parts {
   typedef typename S::gathered gathered;

@@ -7,7 +7,8 @@
 --                 is held besides the block's points, a set, nil where nothing is
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
 --   kernels       { first, last, shape }: of the module, of steps first to last; by number from 0 on, shape.number.
---                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector, held }; those of
+--                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector, held }, of scans
+--                 { cut, chunks, each } too (lathe_scanner in templates/cuda/nest.h); those of
 --                 threads with vectors are for indexes of 32 bits, but the last, which is `large`; held: where in a
 --                 block's memory the elements begin that it holds, nil where it holds none
 --   variants[i]   { steps, temporaries, listed, number }: listed: by each list the axes whose places it has, which are
@@ -21,12 +22,12 @@ local FEW = 32 -- terms that one thread takes
 local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbouring points lie side by side
 local MANY_SCANNED = 1 << 17 -- points that are enough for a thread to scan each
 local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once, at least
--- Of a machine whose lanes scan: vectors that a thread has on the way, of all operands together, and of scans with factors
--- at the most, which take registers; terms of a sum that are added up plainly; vectors of points that are few; enough for
--- blocks that scan 32 of them alone, and for a thread each; points for a warp each.
+-- Of a machine whose lanes scan: vectors that a thread has on the way, of all operands together, and of scans with
+-- factors at the most, which take registers; terms of a sum that are added up plainly; vectors of points that are few;
+-- enough for blocks that scan 32 of them alone, and for a thread each; points for a warp each.
 local SCAN_AHEAD, AHEAD_BY_FACTORS, PLAIN_TERMS, FEW_VECTORS, MANY_COLUMNS, MANY_VECTORS, MANY_ROWS =
   8, 6, 8, 64, 8192, 32768, 2048
--- Blocks that share the axis of so many tiles of points, of so many tiles of places each at the most: { tiles, places }.
+-- Blocks share the axis of so many tiles of points, of so many tiles of places each at the most: { tiles, places }.
 local MOST_PARTS = 1 << 16
 local MOST_STATES = 8 -- of points that lie side by side in a thread: a vector's, where each has one
 local FACTORS = { product = true, recurrence = true } -- parts of such scans have a factor besides
@@ -146,8 +147,8 @@ local function scans_of(facts, machine, step)
   }
 end
 
--- The ways to cut a scan whose lanes merge what they have (templates/cuda/nest.h): a block has `tile` places of its points
--- at once. Then the one of rows that a warp has at once, if any.
+-- The ways to cut a scan whose lanes merge what they have (templates/cuda/nest.h): a block has `tile` places of its
+-- points at once. Then the one of rows that a warp has at once, if any.
 local function scans_by_lanes(facts, machine, step)
   local together, vector, operands = step.along == step.scanned, vector_of(facts, machine, step), 0
   local by_factors = false
@@ -345,8 +346,8 @@ local function fused(facts, machine, record, group, steps, vector)
 end
 
 -- machine: { threads, room, turns_numbers, scans_lanes, holds }: threads and bytes of shared memory that a block
--- always has; whether squares are of what is computed in, not of elements; whether scans go by vectors that lanes merge;
--- and the bytes that a block may ask for, if any.
+-- always has; whether squares are of what is computed in, not of elements; whether scans go by vectors that lanes
+-- merge; and the bytes that a block may ask for, if any.
 return function(facts, work, machine)
   local record = facts.programs.nest
   local made = {
