@@ -18,7 +18,7 @@ prepare() { # prepare FOLDER
 }
 # The ops that faults are looked for in.
 few='--ops=extremes,softmax_first,batch_norm,index_spread,placed,stencil,scanned,scanned_back,transposed,added_across'
-few="$few,looked_up,along_rows,repeated --dtypes=f32"
+few="$few,looked_up,along_rows,recurring,scanned_rows,repeated --dtypes=f32"
 
 shows() { # shows OP TEXT: how its kernels' work is cut
   "$LATHE_GEN" --src "$tmp/tree" show "$1" --stage schedule | grep -q -F -e "$2"
@@ -155,6 +155,14 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'is right by CUDA' emulated --dtype f32 --size "$sizes"
   is 'is right by CUDA of blocks that hold what they read' emulated --no-probe --dtype f32 --size 40x4000,30x100x80 \
     --op softmax_first,batch_norm
+  # Rows of a warp's lanes, of whole warps and of blocks; blocks that share an axis, side by side and across; columns.
+  rows=400x8,70x300,1x9000,3x31,1100x520,2100x530
+  columns=3x40x64,1x2600x9,1x200x900,1x70x33000
+  is 'is right by CUDA of scans of rows' emulated --no-probe --dtype f32 --size $rows --op scanned_rows,scanned_back
+  is 'is right by CUDA of scans of columns' emulated --no-probe --dtype f32 --size $columns,2600x9,700x300 \
+    --op scanned,recurring
+  is 'is right by CUDA of scans that go on in turn' emulated --no-probe --dtype f32 --special inf,nan,zero \
+    --size 2600x9,700x300,9x2600 --op scanned_rows,recurring
   prepare cuda_faults
   checked() { LD_LIBRARY_PATH=. "$bench" --backend cuda --check-only --dtype f32 "$@"; }
   cp ../cuda/libcuda.so.1 .
@@ -165,9 +173,30 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'finds a block left out' fault extremes cuda/nest.h 'of < parts; of +=' 'of + 1 < parts; of +=' \
     --size 1x1x20000
   is 'finds an exclusive scan with the place itself by CUDA' fault scanned cuda/nest.cu \
-    '(r.exclusive and "before" or "now")' '("now")'
+    '(r.exclusive and "before" or "all")' '("all")'
+  is 'finds a lane that the last one does not reach' fault scanned cuda/nest.h 'if (nth >= step)' 'if (nth > step)'
+  is 'finds a chunk that forgets the one before' fault scanned_rows cuda/nest.h 'if (ROWS)
+        total.clear();
+      add' 'total.clear();
+      add' --no-probe --size 1x300
+  is 'finds a row that goes on with the one before' fault scanned_rows cuda/nest.h 'if (ROWS)
+        total.clear();
+      add' 'add' --no-probe --size 400x8
   is 'finds a block that forgets what it has scanned' fault scanned cuda/nest.h \
-    'from < places; from += LANES * EACH) {' 'from < places; from += LANES * EACH, all.clear()) {' --size 1x1x5000
+    'shared.before[column] = shared.after[column];' '(void)column;' --no-probe --size 1x70x33000
+  is 'finds a tile that forgets those before it' fault scanned_rows cuda/nest.h 'all.merge(shared.ahead[of]);' \
+    '(void)of;' --no-probe --size 1x9000
+  is 'finds a tile of columns that forgets those before it' fault scanned cuda/nest.h 'all.merge(its[of]);' \
+    '(void)of;' --no-probe --size 1x600x9
+  is 'finds a tile that forgets what is before a few' fault scanned cuda/nest.h 'if (first > 0)
+        all =' 'if (false)
+        all =' --no-probe --size 1x2600x9
+  is 'finds a part that is not what a point comes to' fault recurring cuda/nest.h \
+    'if (!all_sure(sure)) {' 'if (false) {' --no-probe --special zero --size 700x300
+  is 'finds a lane that goes on before its turn' fault recurring cuda/nest.h \
+    'at == warp && nth == lane' 'nth == lane' --no-probe --special zero --size 700x300
+  is 'finds vectors past the end of a row' fault scanned_rows cuda/nest.h 'if ((int)e < its.there)' 'if (true)' \
+    --no-probe --size 3x31
   is 'finds steps that do not wait for each other' fault softmax_first cuda/nest.h \
     '__syncthreads(); /* what it stored the next one reads */' '' --size 40x4000
   is 'finds what is held of another point' fault softmax_first cuda/nest.cu '[nth * (I)HELD + own]' '[nth * (I)HELD]' \

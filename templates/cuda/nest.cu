@@ -4,6 +4,7 @@
  * side, points or terms. Limited by memory where operands lie so; else by how far apart elements are that neighbouring
  * threads read. */
 #include "nest.h"
+#include "nest_scan.h"
 
 //@ end
 //@ local P = use "parts.cu"
@@ -13,110 +14,8 @@
 //@ local extent, count, stays, of_vector, read_vector = N.extent, N.count, N.stays, N.of_vector, N.read_vector
 //@ local bring, each, take, store, read_plainly, begin = N.bring, N.each, N.take, N.store, N.read_plainly, N.begin
 //@ local has, span = N.has, N.span
-//@ -- A step's own of what scans have come to: takes what places add, and stores what follows there.
-//@ local function scan(step)
-//@ local place, reverse = step.of.scanned, step.of.reverse
-//@ local together = step.of.along == place
-//@ local list = {}
-//@ for _, part in ipairs { step.terms, step.values } do
-//@ for _, x in ipairs(part.point and part.point.inputs or {}) do
-//@ if x.kind == "element" and not list[x.operand] then
-//@ list[#list + 1], list[x.operand] = x.operand, true
-//@ end
-//@ end
-//@ end
-//@ -- The first of the places in memory, and how many there are.
-//@ local function locate()
-    //@ begin(step)
-    //@ if together then
-    const int there = dim[$(place - 1)] - nth < (I)V ? (int)(dim[$(place - 1)] - nth) : V;
-    const I first = $(reverse and ("dim[%d] - nth - (I)there"):format(place - 1) or "nth");
-    //@ else
-    constexpr int there = 1;
-    //@ if step.of.along then
-    const I first = i$step.of.along$;
-    //@ end
-    //@ end
-    (void)there$(step.of.along and ", (void)first" or "");
-//@ end
-//@ -- What a part is given of the `of`th of them.
-//@ local function at_one(part)
-    //@ locate()
-    const int e = $(reverse and "there - 1 - of" or "of");
-    nth += (I)of;
-    const I i$place$ = $(own(S.scanned_index(step)));
-    (void)e, (void)i$place$;
-    //@ for _, x in ipairs(part.point and part.point.inputs or {}) do
-    //@ if x.kind == "element" then
-    const $(of_vector(step, x.operand)) &$x.operand.name$_read = read.$x.operand.name$_read;
-    //@ end
-    //@ end
-//@ end
-  static constexpr int VECTOR = $(together and "V" or "1");
-  /* What a thread reads at VECTOR places from the nth on, and what it stores there. */
-  struct places_read {
-    //@ for _, operand in ipairs(list) do
-    $(of_vector(step, operand)) $operand.name$_read;
-    //@ end
-  };
-  struct places_made {
-    //@ for _, value in ipairs(step.of.values) do
-    $(of_vector(step, value.operand)) $value.operand.name$_made;
-    //@ end
-  };
-  __device__ __forceinline__ I places() const {
-    return dim[$(place - 1)];
-  }
-  template <bool WHOLE> __device__ __forceinline__ void read_places(places_read &read, I nth) const {
-    (void)read;
-    //@ locate()
-    const I i$place$ = $(together and "first" or own(S.scanned_index(step)));
-    (void)i$place$;
-    //@ for _, operand in ipairs(list) do
-    //@ read_vector(step, operand, "read." .. operand.name .. "_read")
-    //@ end
-  }
-  __device__ __forceinline__ void take_place(gathered &gathered, const places_read &read, I nth, int of) const {
-    (void)read, (void)of;
-    //@ at_one(step.terms)
-    //@ P.call(step.terms.point, input(step))
-    //@ for _, r in ipairs(step.of.scans) do
-    //@ local next = S.next_scanned(r, "gathered." .. r.name)
-    //@ if next then
-    gathered.$r.name$ = $next$;
-    //@ else
-    //@ take({ kind = r.kind, name = r.name, places = step.places }, "gathered")
-    //@ end
-    //@ end
-  }
-  /* before: without the place itself. */
-  __device__ __forceinline__ void make_place(places_made &made, const gathered &now, const gathered &before, const places_read &read, I nth, int of) const {
-    (void)now, (void)before, (void)read, (void)of;
-    //@ at_one(step.values)
-    //@ for _, r in ipairs(step.of.scans) do
-    const $k.number$ $r.name$_now = $(r.exclusive and "before" or "now").$r.name$$(S.next_scanned(r, "") and "" or ".result()");
-    //@ end
-    //@ if #step.values.results > 0 then
-    //@ P.call(step.values.point, input(step))
-    //@ end
-    //@ for _, value in ipairs(step.of.values) do
-    made.$value.operand.name$_made$(lie(step, value.operand) == "none" and "" or ".at[e]") = $value.operand.name$_;
-    //@ end
-  }
-  template <bool WHOLE> __device__ __forceinline__ void store_places(const places_made &made, I nth) const {
-    //@ locate()
-    const I i$place$ = $(together and "first" or own(S.scanned_index(step)));
-    (void)i$place$;
-    //@ for _, value in ipairs(step.of.values) do
-    //@ local how, apart = lie(step, value.operand)
-    //@ if how == "none" then
-    $value.operand.name$[$(at(step, value.operand))] = made.$value.operand.name$_made;
-    //@ else
-    lathe_store_some($value.operand.name$ + $(at_first(step, value.operand)), made.$value.operand.name$_made, $(how == "unit" and "1" or apart), there, $(how == "unit" and "WHOLE" or "false"));
-    //@ end
-    //@ end
-  }
-//@ end
+//@ local Z = use "nest_scan.cu"
+//@ local scan, scanned_type = Z.scan, Z.scanned_type
 //@ -- Whether an index lies as some loops go through it, one after the other.
 //@ local function lies_as(index, loops)
 //@   local order = index.op == "whole" and S.operand_of(index[1].name).dim_index or {}
@@ -194,42 +93,55 @@ nth /= $(extent(step, place));
 //@ local list = has(about.shared, place) and shared or extra
 //@ list[#list + 1] = place
 //@ end
+//@ local gathered = {}
+//@ for _, r in ipairs(of.scanned and of.scans or S.phase_of(step).reductions) do
+//@ gathered[#gathered + 1] = { name = r.name, type = of.scanned and scanned_type(r) or k:gatherer(r.kind) }
+//@ end
 /* $(of.name): indexes are of type I; a thread has vectors of V elements; HELD: the points of a block that holds what its
  * group's steps read, else 0. */
 template <typename I, int V, int HELD> struct $step.name$ {
   typedef I index;
   struct gathered {
-    //@ for _, r in ipairs(S.phase_of(step).reductions) do
-    $(k:gatherer(r.kind)) $r.name$;
-    //@ end
-    //@ for _, r in ipairs(of.scans) do
-    //@ if S.next_scanned(r, "") then
-    $k.number$ $r.name$;
-    //@ end
+    //@ for _, r in ipairs(gathered) do
+    $r.type$ $r.name$;
     //@ end
 
     __device__ __forceinline__ void clear() {
-      //@ for _, r in ipairs(S.phase_of(step).reductions) do
+      //@ for _, r in ipairs(gathered) do
       $r.name$.clear();
-      //@ end
-      //@ for _, r in ipairs(of.scans) do
-      //@ if S.next_scanned(r, "") then
-      $r.name$ = $(k:neutral_number(r.kind));
-      //@ end
       //@ end
     }
     __device__ __forceinline__ void merge(const gathered &other) {
       (void)other;
-      //@ for _, r in ipairs(S.phase_of(step).reductions) do
+      //@ for _, r in ipairs(gathered) do
       $r.name$.merge(other.$r.name$);
       //@ end
     }
+    //@ if of.scanned then
+    __device__ __forceinline__ void begin() {
+      clear();
+      //@ for _, r in ipairs(of.scans) do
+      //@ if r.kind == "product" then
+      $r.name$.value = 1;
+      //@ end
+      //@ end
+    }
+    __device__ __forceinline__ bool is_sure() const {
+      //@ for _, r in ipairs(of.scans) do
+      //@ if S.next_scanned(r, "") then
+      if (!$r.name$.is_sure())
+        return false;
+      //@ end
+      //@ end
+      return true;
+    }
+    //@ end
   };
   static constexpr int MINE = $(by_points and "V" or "1"); /* points of a thread */
   static constexpr bool TOGETHER = $(tostring(about.together)); /* terms lie side by side, not points */
   static constexpr bool GATHERS = $(tostring(#of.gathered > 0));
   static constexpr bool HAS_EXTRA = $(tostring(#extra > 0)); /* points besides those that it shares with other steps */
-  const lathe_args *const args;
+  const lathe_args *args;
   I dim[$(#op.dims)];
   //@ for _, place in ipairs(of.keep) do
   I i$place$;
@@ -238,6 +150,9 @@ template <typename I, int V, int HELD> struct $step.name$ {
   char *room = nullptr; /* of what the block holds, and the number of the point there */
   unsigned own = 0;
 
+  //@ if of.scanned then
+  $step.name$() = default;
+  //@ end
   __device__ __forceinline__ explicit $step.name$(const lathe_args &given) : args(&given), whole(true) {
     //@ for i = 1, #op.dims do
     dim[$(i - 1)] = (I)given.dim[$(i - 1)];
@@ -549,7 +464,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$) $
   //@ elseif shape.turned then
   lathe_turned<$step.name$<$args$>>(args);
   //@ elseif step.of.scanned then
-  lathe_scan<$step.name$<$args$>, $shape.points$, $shape.lanes$, $shape.each$>(args);
+  lathe_scan<$step.name$<$args$>, LATHE_SCAN_$(shape.cut:upper()), $shape.points$, $shape.lanes$, $shape.chunks$, $shape.each$>(args, (unsigned *)args.workspace, (char *)args.workspace + $schedule.counts$ + $temporaries$);
   //@ else
   lathe_nest<$step.name$<$args$>, $shape.points$, $shape.lanes$>(args, (unsigned *)args.workspace, (char *)args.workspace + $schedule.counts$ + $temporaries$);
   //@ end

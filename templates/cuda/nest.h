@@ -18,11 +18,7 @@
  *   shared(), extra(), place_shared(nth), place_extra(nth)   the same of the points that it shares with other steps, and
  *                               of those that it has besides, if HAS_EXTRA
  *   hold_in(room, nth)          tells it where the block holds what several steps read, and which of its points it has
- *   squares(), place_square(nth), bring(tile), turn(tile), put(tile)   of those that go by squares
- * One of scans has in the place of take and finish what is done on the way, at VECTOR places from one on:
- *   places()                    how many there are
- *   read_places<whole>(read, nth), store_places<whole>(made, nth)
- *   take_place(gathered, read, nth, of), make_place(made, now, before, read, nth, of)   the `of`th of them */
+ *   squares(), place_square(nth), bring(tile), turn(tile), put(tile)   of those that go by squares; nest_scan.h has what those of scans say besides */
 #ifndef LATHE_NEST_H
 #define LATHE_NEST_H
 
@@ -146,6 +142,12 @@ template <typename N> struct lathe_mine {
     for (int nth = 0; nth < N::MINE; nth++)
       at[nth].clear();
   }
+  /* As it is before the first place of a scan. */
+  __device__ __forceinline__ void begin() {
+#pragma unroll
+    for (int nth = 0; nth < N::MINE; nth++)
+      at[nth].begin();
+  }
   __device__ __forceinline__ void merge(const lathe_mine &other) {
 #pragma unroll
     for (int nth = 0; nth < N::MINE; nth++)
@@ -227,134 +229,6 @@ static __device__ __forceinline__ void lathe_join(G &mine, G *shared, unsigned l
         __syncthreads();
     }
   }
-}
-
-/* What the thread so many lanes of a warp before this one has; what is its own where there is none. */
-template <typename P>
-static __device__ __forceinline__ P lathe_from_before(const P &p, unsigned apart) {
-  const unsigned lane = threadIdx.x % 32, from = lane < apart ? lane : lane - apart;
-
-  return lathe_moved(p, [&](unsigned word) { return __shfl_sync(0xffffffffu, word, (int)from); });
-}
-
-/* Makes `now`, what was there before all lanes of a point, what is there before this one; `all`, what is there after
- * them. shared: of a block's threads. */
-template <bool TOGETHER, unsigned POINTS, unsigned LANES, typename G>
-static __device__ __forceinline__ void lathe_scan_lanes(G &now, G &all, G mine, G *shared,
-                                                        unsigned lane) {
-  if constexpr (TOGETHER) {
-    constexpr unsigned WARP = 32, WARPS = LANES / WARP;
-    static_assert(POINTS == 1 && LANES % WARP == 0, "warps are of one point");
-    for (unsigned apart = 1; apart < WARP; apart *= 2) {
-      G before = lathe_from_before(mine, apart);
-      before.merge(mine);
-      if (lane % WARP >= apart)
-        mine = before;
-    }
-    if (lane % WARP == WARP - 1)
-      shared[lane / WARP] = mine;
-    mine = lathe_from_before(mine, 1);
-    __syncthreads();
-#pragma unroll
-    for (unsigned warp = 0; warp < WARPS; warp++) {
-      if (warp == lane / WARP)
-        now = all;
-      all.merge(shared[warp]);
-    }
-    if (lane % WARP > 0)
-      now.merge(mine);
-  } else {
-    for (unsigned apart = 1; apart < LANES; apart *= 2) {
-      shared[lane * POINTS] = mine;
-      __syncthreads();
-      if (lane >= apart) {
-        G before = shared[(lane - apart) * POINTS];
-        before.merge(mine);
-        mine = before;
-      }
-      __syncthreads();
-    }
-    shared[lane * POINTS] = mine;
-    __syncthreads();
-    now = all;
-    if (lane > 0)
-      now.merge(shared[(lane - 1) * POINTS]);
-    all.merge(shared[(LANES - 1) * POINTS]);
-  }
-  __syncthreads();
-}
-
-/* Scans: a point's threads read EACH places each, and then the next so many. Those of a block merge what they have with
- * what threads before them have, in the order of places. */
-template <bool WHOLE, unsigned POINTS, unsigned LANES, unsigned EACH, typename N>
-static __device__ __forceinline__ void lathe_scan_places(const N &step, bool is_there,
-                                                         unsigned lane, char *room) {
-  typedef typename N::gathered gathered;
-  typedef typename N::index index;
-  constexpr unsigned VECTOR = N::VECTOR, VECTORS = EACH / VECTOR;
-  const index places = step.places();
-  gathered all, now;
-  all.clear();
-  for (index from = 0; from < places; from += LANES * EACH) {
-    const index begin = from + lane * EACH;
-    typename N::places_read read[VECTORS];
-    /* Does something at each of the places of a vector that there are. */
-    const auto at_each = [&](unsigned vector, auto one) {
-      const index first = begin + vector * VECTOR;
-#pragma unroll
-      for (unsigned of = 0; of < VECTOR; of++)
-        if (is_there && (WHOLE ? first : first + of) < places)
-          one(first, (int)of);
-    };
-#pragma unroll
-    for (unsigned vector = 0; vector < VECTORS; vector++)
-      if (is_there && begin + vector * VECTOR < places)
-        step.template read_places<WHOLE>(read[vector], begin + vector * VECTOR);
-    if constexpr (LANES == 1) {
-      now = all;
-    } else {
-      gathered mine;
-      mine.clear();
-#pragma unroll
-      for (unsigned vector = 0; vector < VECTORS; vector++)
-        at_each(vector,
-                [&](index first, int of) { step.take_place(mine, read[vector], first, of); });
-      lathe_scan_lanes<N::TOGETHER, POINTS, LANES>(now, all, mine,
-                                                   reinterpret_cast<gathered *>(room), lane);
-    }
-#pragma unroll
-    for (unsigned vector = 0; vector < VECTORS; vector++) {
-      typename N::places_made made;
-      at_each(vector, [&](index first, int of) {
-        const gathered before = now;
-        step.take_place(now, read[vector], first, of);
-        step.make_place(made, now, before, read[vector], first, of);
-      });
-      if (is_there && begin + vector * VECTOR < places)
-        step.template store_places<WHOLE>(made, begin + vector * VECTOR);
-    }
-    if constexpr (LANES == 1)
-      all = now;
-  }
-}
-
-template <typename N, unsigned POINTS, unsigned LANES, unsigned EACH>
-static __device__ __forceinline__ void lathe_scan(const lathe_args &args) {
-  typedef typename N::index index;
-  constexpr unsigned HAVE = N::TOGETHER ? LANES / 32 : POINTS * LANES;
-  __shared__ __align__(16) char room[LANES > 1 ? sizeof(typename N::gathered) * HAVE : 16];
-  N step(args);
-  const unsigned lane = N::TOGETHER ? threadIdx.x % LANES : threadIdx.x / POINTS;
-  const unsigned own = N::TOGETHER ? threadIdx.x / LANES : threadIdx.x % POINTS;
-  const index point = (index)blockIdx.x * POINTS + own;
-  const bool is_there = point < step.points();
-  char *const shared = room + (N::TOGETHER ? 0 : own * sizeof(typename N::gathered));
-  if (is_there)
-    step.place(point);
-  if (step.whole)
-    lathe_scan_places<true, POINTS, LANES, EACH>(step, is_there, lane, shared);
-  else
-    lathe_scan_places<false, POINTS, LANES, EACH>(step, is_there, lane, shared);
 }
 
 /* arrived: a count for each tile of points, zero before and after; left: room for what blocks leave. */

@@ -7,7 +7,8 @@
 --                 is held besides the block's points, a set, nil where nothing is
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
 --   kernels       { first, last, shape }: of the module, of steps first to last; by number from 0 on, shape.number.
---                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector, held }; those of
+--                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector, held }, of scans
+--                 { cut, chunks, each } too (lathe_scanner in templates/cuda/nest.h); those of
 --                 threads with vectors are for indexes of 32 bits, but the last, which is `large`; held: where in a
 --                 block's memory the elements begin that it holds, nil where it holds none
 --   variants[i]   { steps, temporaries, listed, number }: listed: by each list the axes whose places it has, which are
@@ -21,6 +22,16 @@ local FEW = 32 -- terms that one thread takes
 local MOST_SCANNED = 256 -- points whose scans have a block each, where neighbouring points lie side by side
 local MANY_SCANNED = 1 << 17 -- points that are enough for a thread to scan each
 local EACH_TOGETHER, EACH_APART = 4, 8 -- places of a scan that a thread has at once, at least
+-- Of a machine whose lanes scan: vectors that a thread has on the way, of all operands together, and of scans with
+-- factors at the most, which take registers; terms of a sum that are added up plainly; vectors of points that are few;
+-- enough for blocks that scan 32 of them alone, and for a thread each; points for a warp each.
+local SCAN_AHEAD, AHEAD_BY_FACTORS, PLAIN_TERMS, FEW_VECTORS, MANY_COLUMNS, MANY_VECTORS, MANY_ROWS =
+  8, 6, 8, 64, 8192, 32768, 2048
+-- Blocks share the axis of so many tiles of points, of so many tiles of places each at the most: { tiles, places }.
+local MOST_PARTS = 1 << 16
+local MOST_STATES = 8 -- of points that lie side by side in a thread: a vector's, where each has one
+local FACTORS = { product = true, recurrence = true } -- parts of such scans have a factor besides
+local SCAN_PARTS = { { 1024, 64 }, { 256, 256 }, { 64, 1024 }, { 16, 4096 }, { 2, 32768 } }
 local MOST_SMALL = (1 << 31) - 1 -- points and elements that indexes of 32 bits are for
 local MOST_THREADS = 1024
 local MOST_OF_WARP, MOST_OF_BLOCK = 2048, 16384 -- elements of a point that a warp, a block has, where steps share it
@@ -70,7 +81,14 @@ end
 -- one where each point has an index of its own to a term, or its own scan.
 local function vector_of(facts, machine, step)
   if step.scanned then
-    return machine.scans_vectors and step.along == step.scanned and facts.width or 1
+    local vector, states = machine.scans_lanes and step.along and math.min(facts.width, PLAIN_TERMS) or 1, 0
+    for _, scan in ipairs(step.scans) do
+      states = states + (FACTORS[scan.kind] and 2 or 1)
+    end
+    while step.along ~= step.scanned and vector > 1 and vector * states > MOST_STATES do
+      vector = vector // 2
+    end
+    return vector
   end
   local vector = picks(step) and 1 or facts.width
   while vector > 1 and not has_room(facts, machine, step, vector, THREADS) do
@@ -114,7 +132,7 @@ end
 -- The ways to cut a scan. One that cannot be merged has a thread for each point.
 local function scans_of(facts, machine, step)
   local together = step.along == step.scanned
-  local each = not together and EACH_APART or machine.scans_vectors and 2 * facts.width or EACH_TOGETHER
+  local each = together and EACH_TOGETHER or EACH_APART
   local short, one = shape("_short", 1, { most_terms = FEW, each = each }), shape("_points", 1, { each = each })
   if not step.merges then
     return { one }
@@ -127,6 +145,58 @@ local function scans_of(facts, machine, step)
     short, shape("_block", THREADS, { most_points = MOST_SCANNED, each = each }),
     shape("_columns", threads // 32, { threads = threads, most_points = MANY_SCANNED, each = each }), one,
   }
+end
+
+-- The ways to cut a scan whose lanes merge what they have (templates/cuda/nest.h): a block has `tile` places of its
+-- points at once. Then the one of rows that a warp has at once, if any.
+local function scans_by_lanes(facts, machine, step)
+  local together, vector, operands = step.along == step.scanned, vector_of(facts, machine, step), 0
+  local by_factors = false
+  for _, scan in ipairs(step.scans) do
+    by_factors = by_factors or FACTORS[scan.kind] or false
+  end
+  for _, operand in ipairs(step.operands) do
+    operands = operands + (operand.output and 0 or 1)
+  end
+  local ahead = SCAN_AHEAD * (together and 1 or facts.width // vector) // math.max(operands, 1)
+  ahead = math.max(math.min(ahead, by_factors and AHEAD_BY_FACTORS or PLAIN_TERMS), 2)
+  local is_light = together and #step.scans == 1 and not by_factors and not step.reverse
+  local function way(name, lanes, cut, more)
+    local made = shape(name, lanes, more)
+    made.terms = MOST_SMALL -- nothing is shared but by parts
+    made.cut, made.chunks, made.each = cut, together and math.min(ahead, 4) or 1, together and 1 or ahead
+    made.tile = lanes * made.chunks * made.each * (together and vector or 1)
+    made.at_once = is_light and 3 or 2 -- with more, registers would be spilled
+    return made
+  end
+  -- The same kernel for other sizes.
+  local function also(of, points, places)
+    return setmetatable({ of = of, most_points = points, most_terms = places }, { __index = of })
+  end
+  local ways = {}
+  -- Blocks that share the axis, of no more points than `most`.
+  local function add_parts(name, lanes, most)
+    local part = way(name, lanes, "parts")
+    part.terms, part.depth, part.most = part.tile, part.tile, SCAN_PARTS[1][1]
+    part.left = 2 * part.points * facts.bits // 8 * 2 * #step.scans * (together and 1 or vector)
+    for _, parts in ipairs(SCAN_PARTS) do
+      ways[#ways + 1] = also(part, math.min(parts[1] * part.points, most), parts[2] * part.tile)
+    end
+  end
+  if together then
+    local rows = way("_rows", 32, "spread")
+    add_parts("_part", THREADS, MANY_ROWS)
+    ways[#ways + 1] = way("_block", THREADS, "along", { most_points = MANY_ROWS })
+    ways[#ways + 1] = rows
+    return ways, rows
+  end
+  local one = way("_points", 1, "along")
+  ways[1] = also(one, nil, FEW)
+  add_parts("_few", 32, FEW_VECTORS)
+  add_parts("_part", 8, MANY_COLUMNS)
+  ways[#ways + 1] = way("_block", 8, "along", { most_points = MANY_VECTORS })
+  ways[#ways + 1] = one
+  return ways
 end
 
 -- The ways to cut a step: those that are for few points or terms come first. few: whether it has a launch of its own
@@ -275,29 +345,33 @@ local function fused(facts, machine, record, group, steps, vector)
   return choices, together, { of = outside, bytes = bytes, by = holds }
 end
 
--- machine: { threads, room, turns_numbers, scans_vectors, holds }: threads and bytes of shared memory that a block
--- always has; whether squares are of what is computed in, not of elements; whether threads scan vectors of places that
--- lie side by side; and the bytes that a block may ask for, if any.
+-- machine: { threads, room, turns_numbers, scans_lanes, holds }: threads and bytes of shared memory that a block
+-- always has; whether squares are of what is computed in, not of elements; whether scans go by vectors that lanes
+-- merge; and the bytes that a block may ask for, if any.
 return function(facts, work, machine)
   local record = facts.programs.nest
   local made = {
     launch = "templates/gpu/launch_steps.c", steps = {}, variants = {}, counts = 4 * MOST_BLOCKS, kernels = {},
   }
+  for _, step in ipairs(record.steps) do
+    made.counts = step.scanned and machine.scans_lanes and 4 * (MOST_PARTS + 16) or made.counts
+  end
   made.work = work(facts, false, { bytes = made.counts })
 
   -- What the host's side has of steps `first` to `last` in one launch, cut in some ways; about: its keys.
   local function launch_of(first, last, ways, about)
     about.m, about.matrices, about.cuts = about.m or 0, 0, {}
     for c, way in ipairs(ways) do
-      if not way.number then
-        way.vector, way.number = about.vector, #made.kernels
-        made.kernels[way.number + 1] = { first = first, last = last, shape = way }
+      local kernel = way.of or way
+      if not kernel.number then
+        kernel.vector, kernel.number = about.vector, #made.kernels
+        made.kernels[kernel.number + 1] = { first = first, last = last, shape = kernel }
       end
       about.cuts[c] = {
         shared = way.held, rooms = way.held and 1, room = way.room,
         name = way.name, columns = way.most_points, bm = 1, bn = about.units and about.units.bn or way.points,
-        terms = FEW * way.lanes, at_once = way.at_once, threads = way.threads, most = MOST_BLOCKS, number = way.number,
-        left = way.points * GATHERED * about.gathered,
+        terms = way.terms or FEW * way.lanes, depth = way.depth, at_once = way.at_once, threads = way.threads,
+        most = way.most or MOST_BLOCKS, number = way.number, left = way.left or way.points * GATHERED * about.gathered,
         extents = way.most_terms and { { of = about.terms, most = way.most_terms } } or nil,
       }
     end
@@ -321,6 +395,10 @@ return function(facts, work, machine)
       choices[#choices + 1] = { when = when, steps = { launch_of(i, i, ways, keys) } }
     end
     local vector, small = vector_of(facts, machine, step), small_of { step }
+    local by_lanes = step.scanned and machine.scans_lanes
+    local function ways_of()
+      return (by_lanes and scans_by_lanes or shapes_of)(facts, machine, step, about.together, few)
+    end
     if about.across then
       local along, axis, side = step.along, about.across.axis, about.across.side
       local when = { { of = 1 << along - 1, above = LEAST_SIDE - 1 }, { of = 1 << axis - 1, above = LEAST_SIDE - 1 } }
@@ -329,8 +407,15 @@ return function(facts, work, machine)
         way = { m = 1 << axis - 1, above_m = LEAST_SIDE - 1, n = 1 << along - 1, above = LEAST_SIDE - 1, side = side },
       })
     end
-    choose(small, shapes_of(facts, machine, step, about.together, few), vector)
-    local ways = shapes_of(facts, machine, step, about.together, few)
+    local ways, rows = ways_of()
+    local scanned = by_lanes and 1 << step.scanned - 1
+    if rows then
+      choose(table.move(small, 1, #small, 2, { { of = scanned, most = rows.tile } }), { rows }, vector, {
+        n = step.stored, units = { [step.scanned] = vector, bn = rows.threads * rows.chunks },
+      })
+    end
+    choose(small, ways, vector, { k = scanned })
+    ways = ways_of()
     local any = ways[#ways]
     any.name, any.large = "_large", true
     choose(nil, { any }, 1, { way = false })

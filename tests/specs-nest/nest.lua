@@ -157,6 +157,10 @@ declare("scanned", { x = { "a", "b", "c" } },
     return { first = cumsum(x, "a"), middle = middle, last = last }
   end, { backward = true })
 
+declare("scanned_rows", { x = { "a", "c" } }, { y = { "a", "c" }, z = { "a", "c" } }, function(x)
+  return { y = cumsum(x, "c", { exclusive = true }), z = recurrence(sigmoid(x), x, "c", { reverse = true }) }
+end, { backward = true })
+
 declare("scanned_back", { x = { "a", "b" } }, { y = { "a", "b" }, z = { "b", "a" } }, function(x)
   local back = { reverse = true, exclusive = true }
   return {
