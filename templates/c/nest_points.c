@@ -206,7 +206,8 @@ for (size_t i$place$ = $(box and "box.from[" .. of .. "]" or "0"); i$place$ < $(
 //@ local span = step.of.spans[place]
 //@ if span then
 //@ local low, high = k.place(span.low, at(first)), k.place(span.high, at(last))
-for (size_t i$place$ = lathe_within($low$, args->dim[$(place - 1)]), end$place$ = lathe_within($high$ + 1, args->dim[$(place - 1)]); i$place$ < end$place$; i$place$++) {
+for (size_t i$place$ = lathe_within($low$, args->dim[$(place - 1)]),
+            end$place$ = lathe_within($high$ + 1, args->dim[$(place - 1)]); i$place$ < end$place$; i$place$++) {
 //@ elseif place ~= skip then
 //@ open { place }
 //@ end

@@ -53,7 +53,8 @@ const size_t loop1 = rest;
 //@ matrix_of(loops)
 size_t from = 0, to = here.k_count;
 if (work.parts > 1) {
-  const size_t each = lathe_times(lathe_times(to, $shape.bk$), work.parts) * $shape.bk$;
+  //@ local unit = shape.unit or shape.bk
+  const size_t each = lathe_times(lathe_times(to, $unit$), work.parts) * $unit$;
   from = work.part * each < to ? work.part * each : to;
   to = to - from < each ? to : from + each;
 }

@@ -289,8 +289,8 @@ __device__ __forceinline__ void finish_rows(size_t m) const {
   //@ end
 }
 //@ end
-//@ -- How many values of a whole tile are computed and stored at once that tensor cores have added up: the widest access
-//@ -- along n has 16 bytes.
+//@ -- How many values of a whole tile are computed and stored at once that tensor cores have added up: the widest
+//@ -- access along n has 16 bytes.
 //@ local function whole_count(step, made)
 //@   local count, widest = 128 // k.spelling.bits, nil
 //@   for _, operand in ipairs(made.plain and not made.layer and stored_of(step) or {}) do

@@ -275,10 +275,12 @@ template <typename I, int V, int HELD> struct $step.name$ {
     //@ local listed, loops = of.listed, S.loops_besides(step)
     //@ local extents, has_spans = {}, false
     //@ for i, place in ipairs(loops) do
-    //@ extents[i], has_spans = of.spans[place] and "within" .. place or extent(step, place), has_spans or of.spans[place]
+    //@ extents[i] = of.spans[place] and "within" .. place or extent(step, place)
+    //@ has_spans = has_spans or of.spans[place]
     //@ if of.spans[place] then
     //@ local low, high = span(step, place)
-    const I from$place$ = lathe_within($low$, dim[$(place - 1)]), end$place$ = lathe_within($high$ + 1, dim[$(place - 1)]);
+    const I from$place$ = lathe_within($low$, dim[$(place - 1)]);
+    const I end$place$ = lathe_within($high$ + 1, dim[$(place - 1)]);
     const I within$place$ = from$place$ < end$place$ ? end$place$ - from$place$ : 0;
     //@ end
     //@ end

@@ -18,7 +18,8 @@
  *   shared(), extra(), place_shared(nth), place_extra(nth)   the same of the points that it shares with other steps, and
  *                               of those that it has besides, if HAS_EXTRA
  *   hold_in(room, nth)          tells it where the block holds what several steps read, and which of its points it has
- *   squares(), place_square(nth), bring(tile), turn(tile), put(tile)   of those that go by squares; nest_scan.h has what those of scans say besides */
+ *   squares(), place_square(nth), bring(tile), turn(tile), put(tile)   of those that go by squares
+ * nest_scan.h has what a step of scans says besides. */
 #ifndef LATHE_NEST_H
 #define LATHE_NEST_H
 

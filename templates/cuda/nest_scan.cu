@@ -1,4 +1,4 @@
-//@ -- What a step of scans has: what a thread reads and stores of some places, and how it goes along them (nest_scan.h).
+//@ -- What a step of scans has: what a thread reads and stores of some places, and how it goes along (nest_scan.h).
 
 //@ local P = use "parts.cu"
 //@ local S = use "../c/nest_step.c"

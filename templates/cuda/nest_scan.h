@@ -1,8 +1,8 @@
 /* nest_scan.h - scans of a nest: a point's places go by vectors that a warp's lanes, a block's warps, or several blocks
  * merge in order.
  *
- * A step of scans has in the place of take and finish what is done on the way, at VECTOR places from one on, of each of a
- * thread's points:
+ * A step of scans has in the place of take and finish what is done on the way, at VECTOR places from one on, of each
+ * of a thread's points:
  *   places()                    how many there are
  *   taken, going                what a thread gathers of a part of a point, and what that has come to on the way
  *                               (lathe_part, lathe_going)

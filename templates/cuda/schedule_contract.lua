@@ -14,23 +14,19 @@ local function across(facts, side)
 end
 
 local function thin(facts, made, rows)
-  local at_once = 128 // facts.bits
+  local at_once, some, one = 128 // facts.bits, { 25, 1200, 7800 }, { 26, 1800, 4800 }
+  local rate, wait, start = table.unpack(rows > 1 and some or one)
   return {
     sums = "thin", name = "_rows" .. rows, rows = rows, bm = rows, bn = across(facts, made.b), bk = 32768 // facts.bits,
-    terms = 8192 // facts.bits,
+    terms = 4096 // facts.bits, unit = 4096 // facts.bits, rate = rate, wait = wait, start = start,
     threads = THIN, at_once = rows > 1 and 2 or facts.width == 8 and 3 or 4, numbers = THIN * rows * at_once,
     chains = THIN // 32,
   }
 end
 
--- Of several rows or columns tiles may be faster, where terms are too few for such slices. rate, wait, start: as of one
--- H100.
 local function thin_pair(list, facts, made)
   local rows, columns = thin(facts, made, FEW), thin(facts, made, FEW)
-  for _, shape in ipairs { rows, columns } do
-    shape.rate, shape.wait, shape.start = 26, 2500, 3500
-    list[#list + 1] = shape
-  end
+  list[#list + 1], list[#list + 2] = rows, columns
   columns.sums, columns.name, columns.rows, columns.columns = "thin_columns", "_columns" .. FEW, nil, FEW
   columns.bm, columns.bn = across(facts, made.a), FEW
 end
@@ -41,7 +37,10 @@ local function points(facts, made)
 end
 
 -- Of a few terms: for many rows and columns, or few of either.
-local SHORT = { { 512, 16, "columns" }, { 8, 512, "rows" }, { 64, 128 } }
+local SHORT = {
+  { 512, 16, "columns", rate = 45, start = 3000 }, { 8, 512, "rows", rate = 25, start = 3400 },
+  { 64, 128, rate = 43, start = 2900 },
+}
 local TERMS = 16
 
 local function short(list, facts, step)
@@ -53,6 +52,7 @@ local function short(list, facts, step)
     local shape = {
       sums = "short", name = ("_short%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = TERMS, threads = bm * bn // 32,
       at_once = 16384 // (bm * bn), numbers = 0, extents = { { of = tensor.bits_of(step.k[#step.k]), most = TERMS } },
+      rate = side.rate, start = side.start, wait = 300,
     }
     if few then
       shape[few] = few == "rows" and bm or bn
@@ -79,11 +79,11 @@ end
 
 -- Sides of tiles of f32, with multiply-adds in a clock, clocks between the slices of a block that is alone, and clocks
 -- that a tile takes besides, as of one H200 and one H100. bk: bytes of a slice's terms.
-local WIDE = { columns = 256, tm = 16, bk = 32, rate = 107, start = 12000 }
-local OWN = { columns = 128, bk = 64, rate = 100, start = 8000 }
+local WIDE = { columns = 256, tm = 16, bk = 32, rate = 78, start = 4600 }
+local OWN = { columns = 128, bk = 64, rate = 84, start = 4700 }
 local SMALL = {
-  { bm = 64, columns = 64, tn = 4, bk = 64, at_once = 4, rate = 80, wait = 1200, start = 2000 },
-  { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 50, wait = 2000, start = 2000 },
+  { bm = 64, columns = 64, tn = 4, bk = 64, at_once = 4, rate = 75, wait = 900, start = 3900 },
+  { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 38, wait = 950, start = 4350 },
 }
 
 local function small_tiles(list, facts, p)
@@ -111,12 +111,12 @@ local function add_fetched(list, facts, step, made, copies, shape)
   list[#list + 1] = a and b and shape or nil
 end
 
--- Few rows are what tensor cores call columns, so that the other factor's go through a deep ring of small stages. They
--- are the first choice where neither factor is copied; with copies: one of those that are compared.
+-- Few rows are what tensor cores call columns, so that the other factor's go through a deep ring of small stages; with
+-- copies or without.
 local function fetched_few(list, facts, step, made, p, copies)
   if p.products ~= "tf32" and made.a.along == "k" then
     local shape = tensor.fetched(p, 64, 16, true)
-    shape.rows, shape.rate = 16, copies and shape.rate
+    shape.rows = 16
     add_fetched(list, facts, step, made, copies, shape)
   end
 end

@@ -4,7 +4,7 @@ local tensor = {}
 tensor.JOINED = 8 -- blocks of a cluster, at most, that share a tile's terms
 local STAGES = 192 * 1024 -- bytes of shared memory for slices that the copy engine fills
 -- Multiply-adds of 16 bits in a clock, with so many columns; of 16 the other factor's 64 come from memory once.
-local RATE = { [16] = 160, [64] = 1000, [128] = 1400, [256] = 1700 }
+local RATE = { [16] = 160, [64] = 1140, [128] = 1740, [256] = 1875 }
 
 -- Terms of a slice, whose lines have 128 bytes.
 local function terms_of(p)
@@ -19,7 +19,7 @@ function tensor.copied(p, side, rest)
   local bm, bn = side or p.bm, side or p.bn == "auto" and 128 or p.bn
   local warp_m, warp_n = math.min(64, bm // 2), math.min(64, bn // (side and 2 or 4))
   local stages = side and 4 or rest and 3 or p.stages
-  local speed = side and { 450, 700, 2000, 200, 1800 } or { 600, 1000, 4000, 200, 5500 }
+  local speed = side and { 240, 1700, 2950, 133, 3450 } or { 440, 1000, 4800, 340, 1000 }
   return {
     sums = "tensor", name = ("_mma%dx%dx%d"):format(bm, bn, stages), bm = bm, bn = bn, bk = terms, warp_m = warp_m,
     warp_n = warp_n, stages = stages, threads = bm // warp_m * (bn // warp_n) * 32,
@@ -97,7 +97,8 @@ function tensor.fetched(p, left, right, turned)
     sums = "fetched", name = ("_fetched%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = bk, stages = stages,
     left = left, right = right, turned = turned,
     threads = (groups + 1) * 128, at_once = 1, numbers = bm * bn, shared = stages * slice + groups * 4 * 16 * 40 * 4,
-    architecture = 90, stays = 1, rate = RATE[right] and RATE[right] * bk // 64, start = 2000 + bm * bn // 16,
+    architecture = 90, stays = 1, rate = RATE[right] and RATE[right] * bk // 64,
+    start = right == 16 and 4200 or 3100 + bm * bn // 17, wait = right == 16 and 450 or nil,
   }
 end
 

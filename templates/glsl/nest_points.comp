@@ -332,7 +332,8 @@ $I$ nth = $from$;
 //@ if spans[place] then
 //@ local low, high = span(step, place)
 const int64_t of$place$ = int64_t(dim$(place - 1));
-const $I$ from$place$ = $I$(clamp($low$, 0l, of$place$)), all$place$ = $I$(clamp($high$ + 1l, int64_t(from$place$), of$place$)) - from$place$;
+const $I$ from$place$ = $I$(clamp($low$, 0l, of$place$));
+const $I$ all$place$ = $I$(clamp($high$ + 1l, int64_t(from$place$), of$place$)) - from$place$;
 //@ end
 //@ end
 //@ if listed or has_spans then
@@ -346,7 +347,8 @@ if (nth < $to$) {
   $I$ entry = nth / each_listed;
   nth %= each_listed;
   //@ end
-  //@ decode(step, loops, "nth", function(place, value) return ("%s %s = %s"):format(I, index(place), value) end, extent_of)
+  //@ local function declare(place, value) return ("%s %s = %s"):format(I, index(place), value) end
+  //@ decode(step, loops, "nth", declare, extent_of)
   //@ local vectors = by_points(step)
   //@ local plain = vectors and "[e]" or ""
   //@ local function sums(visit)

@@ -12,7 +12,8 @@
 --                 matrix's rows and columns fit; steps are the same for the host's side
 -- A shape is { sums, name, rows, columns, bm, bn, bk, threads, at_once, numbers, ... }: which template adds up its
 -- sums, its kernel's ending, the most rows and columns (nil: any), a tile, slices of terms, threads and blocks at once
--- of a multiprocessor, and the numbers that a block leaves of a part of its terms. chains: threads that have a share
+-- of a multiprocessor, and the numbers that a block leaves of a part of its terms. unit: of so many terms blocks have
+-- parts (nil: of slices). chains: threads that have a share
 -- each of a sum's terms (nil: 1); depth, which follows: the terms that a block adds up at most. Fields of a lathe_cut
 -- of launches.h beside these go there.
 
@@ -165,7 +166,8 @@ return function(facts, work, shapes_of)
           most = shape.most or MOST_BLOCKS, depth = shape.depth, number = shape.number,
           left = shape.numbers * facts.bits // 8,
           stays = shape.stays, joins = shape.joins, pads = shape.pads, maps = shape.maps, extents = shape.extents,
-          rate = shape.rate, wait = shape.wait, start = shape.start, slice = shape.wait and shape.bk or nil,
+          rate = shape.rate, wait = shape.wait, start = shape.start,
+          slice = shape.wait and (shape.unit or shape.bk) or nil,
           rest_rate = shape.rest_rate, rest_wait = shape.rest_wait,
         }
       end

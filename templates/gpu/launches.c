@@ -308,7 +308,7 @@ static size_t copied(const lathe_query *q, const lathe_cut *c) {
  * the last takes of each cluster, is no more than such a share. */
 static void try_fastest(lathe_query *q, const lathe_step *s, const lathe_cut *c, size_t shared,
                         size_t most) {
-  const double stored = c->left / 24, met = 2500, joined = 1200 + c->left / 16,
+  const double stored = (double)c->bm * c->bn / 6, met = 2500, joined = 1200 + c->left / 16,
                taken = c->left * 8 / (c->threads < 128 ? c->threads : 128);
   const size_t tiles = tiles_of(s, c), slices = lathe_times(s->k, c->terms), bytes = copied(q, c);
   const double ahead = bytes > 0 ? 9000 + (double)bytes / 1000 : 0;

@@ -76,7 +76,7 @@ def take(cuts, known):
         for shares in range(fewest, most + 1):
             each = -(-tiles * shares // known["machine"])
             waves, full = -(-each // cut["at_once"]), min(-(-slices // shares) * cut["terms"], terms)
-            clocks = max(each * (cut["tile"] * full / rate + cut["left"] / 24),
+            clocks = max(each * (cut["tile"] * full / rate + cut["tile"] / 6),
                          waves * -(-full // cut["slice"]) * wait) + waves * cut["start"]
             blocks = value_of(cut["cluster"], dict(known, shares=shares)) if "joins" in cut else 1
             if blocks > 1:
