@@ -14,7 +14,7 @@ local function across(facts, side)
 end
 
 local function thin(facts, made, rows)
-  local at_once, some, one = 128 // facts.bits, { 25, 1200, 7800 }, { 26, 1800, 4800 }
+  local at_once, some, one = 128 // facts.bits, { 22, 1200, 7800 }, { 26, 2700, 4800 }
   local rate, wait, start = table.unpack(rows > 1 and some or one)
   return {
     sums = "thin", name = "_rows" .. rows, rows = rows, bm = rows, bn = across(facts, made.b), bk = 32768 // facts.bits,
@@ -82,8 +82,8 @@ end
 local WIDE = { columns = 256, tm = 16, bk = 32, rate = 78, start = 4600 }
 local OWN = { columns = 128, bk = 64, rate = 84, start = 4700 }
 local SMALL = {
-  { bm = 64, columns = 64, tn = 4, bk = 64, at_once = 4, rate = 75, wait = 900, start = 3900 },
-  { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 38, wait = 950, start = 4350 },
+  { bm = 64, columns = 64, tn = 4, bk = 64, at_once = 4, rate = 75, wait = 940, start = 4200 },
+  { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 38, wait = 950, start = 4500 },
 }
 
 local function small_tiles(list, facts, p)
@@ -116,7 +116,7 @@ end
 local function fetched_few(list, facts, step, made, p, copies)
   if p.products ~= "tf32" and made.a.along == "k" then
     local shape = tensor.fetched(p, 64, 16, true)
-    shape.rows = 16
+    shape.rows, shape.start = 16, copies and 2300 or shape.start
     add_fetched(list, facts, step, made, copies, shape)
   end
 end

@@ -3,8 +3,11 @@ local tensor = {}
 
 tensor.JOINED = 8 -- blocks of a cluster, at most, that share a tile's terms
 local STAGES = 192 * 1024 -- bytes of shared memory for slices that the copy engine fills
--- Multiply-adds of 16 bits in a clock, with so many columns; of 16 the other factor's 64 come from memory once.
-local RATE = { [16] = 160, [64] = 1140, [128] = 1740, [256] = 1875 }
+-- With so many columns multiply-adds of 16 bits in a clock, clocks between the slices of a block that waits for each,
+-- and clocks that a tile takes besides; of 16 the other factor's 64 come from memory once.
+local SPEED = {
+  [16] = { 160, 450, 4200 }, [64] = { 1200, 830, 4000 }, [128] = { 1740, 1000, 3100 }, [256] = { 1875, 1200, 4700 },
+}
 
 -- Terms of a slice, whose lines have 128 bytes.
 local function terms_of(p)
@@ -19,7 +22,7 @@ function tensor.copied(p, side, rest)
   local bm, bn = side or p.bm, side or p.bn == "auto" and 128 or p.bn
   local warp_m, warp_n = math.min(64, bm // 2), math.min(64, bn // (side and 2 or 4))
   local stages = side and 4 or rest and 3 or p.stages
-  local speed = side and { 240, 1700, 2950, 133, 3450 } or { 440, 1000, 4800, 340, 1000 }
+  local speed = side and { 240, 1400, 2950, 133, 3450 } or { 440, 1000, 4800, 340, 1000 }
   return {
     sums = "tensor", name = ("_mma%dx%dx%d"):format(bm, bn, stages), bm = bm, bn = bn, bk = terms, warp_m = warp_m,
     warp_n = warp_n, stages = stages, threads = bm // warp_m * (bn // warp_n) * 32,
@@ -91,14 +94,13 @@ end
 -- H200.
 function tensor.fetched(p, left, right, turned)
   local bk = terms_of(p)
-  local groups, slice = left // 64, (left + right) * 128
+  local groups, slice, speed = left // 64, (left + right) * 128, SPEED[right] or {}
   local stages, bm, bn = STAGES // slice, turned and right or left, turned and left or right
   return {
     sums = "fetched", name = ("_fetched%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = bk, stages = stages,
     left = left, right = right, turned = turned,
     threads = (groups + 1) * 128, at_once = 1, numbers = bm * bn, shared = stages * slice + groups * 4 * 16 * 40 * 4,
-    architecture = 90, stays = 1, rate = RATE[right] and RATE[right] * bk // 64,
-    start = right == 16 and 4200 or 3100 + bm * bn // 17, wait = right == 16 and 450 or nil,
+    architecture = 90, stays = 1, rate = speed[1] and speed[1] * bk // 64, wait = speed[2], start = speed[3],
   }
 end
 
