@@ -22,7 +22,7 @@ function tensor.copied(p, side, rest)
   local bm, bn = side or p.bm, side or p.bn == "auto" and 128 or p.bn
   local warp_m, warp_n = math.min(64, bm // 2), math.min(64, bn // (side and 2 or 4))
   local stages = side and 4 or rest and 3 or p.stages
-  local speed = side and { 240, 1400, 2950, 133, 3450 } or { 440, 1000, 4800, 340, 1000 }
+  local speed = side and { 240, 1400, 2950, 170, 2300 } or { 440, 1000, 4800, 400, 1000 }
   return {
     sums = "tensor", name = ("_mma%dx%dx%d"):format(bm, bn, stages), bm = bm, bn = bn, bk = terms, warp_m = warp_m,
     warp_n = warp_n, stages = stages, threads = bm // warp_m * (bn // warp_n) * 32,
