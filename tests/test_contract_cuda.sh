@@ -99,7 +99,7 @@ is 'finds a tile without an end' fault $tiles tiles.h '(long long)(c.n_count - c
 is 'finds a barrier left out' fault $tiles tiles.h 'keep(k + BK, turn);
           __syncthreads();' 'keep(k + BK, turn);'
 # Large tiles, whose blocks are no cluster.
-is 'finds a part left out' fault $tiles tiles.h 'part + p < work.parts ? all' 'part + p + 1 < work.parts ? all' --cut 8
+is 'finds a part left out' fault $tiles work.h 'part + p < work.parts ? all' 'part + p + 1 < work.parts ? all' --cut 8
 is 'finds a part that begins elsewhere' fault $tiles contract_kernel.cu \
   'work.part * each < to ? work.part * each' 'work.part * each < to ? work.part * (each + 1)'
 # shellcheck disable=SC2016
@@ -109,16 +109,16 @@ is 'finds an epilogue of another sum' fault $tiles contract_step.cu '"sums[nth]"
 is 'finds an epilogue without its operands' fault $tiles contract_step.cu \
   'load(step, part, { m = "m", n = "n" }, "n"' 'load(step, part, { m = "m", n = "0" }, "n"'
 is 'finds few terms without the last' fault $tiles short.h 'term < count' 'term + 1 < count'
-is 'finds a part of a cluster left out' fault $tiles tiles.h 'of < joined; of++' 'of + 1 < joined; of++'
+is 'finds a part of a cluster left out' fault $tiles work.h 'of < joined; of++' 'of + 1 < joined; of++'
 export EMULATOR_MULTIPROCESSORS=24
 sizes=70x40x3000 # by several clusters
-is 'finds a cluster of several left out' fault "$wgmma" tiles.h 'from + of < sets' 'from + of + 1 < sets' --cut 13
-is 'finds clusters that begin with the same term' fault "$wgmma" tiles.h 'part = set * joined + rank' 'part = rank' --cut 13
-is 'finds shares of rows that are counted as one' fault "$wgmma" tiles.h 'work.nth * joined + rank, sets' \
+is 'finds a cluster of several left out' fault "$wgmma" work.h 'from + of < sets' 'from + of + 1 < sets' --cut 13
+is 'finds clusters that begin with the same term' fault "$wgmma" work.h 'part = set * joined + rank' 'part = rank' --cut 13
+is 'finds shares of rows that are counted as one' fault "$wgmma" work.h 'work.nth * joined + rank, sets' \
   'work.nth * joined, sets' --cut 13
 unset EMULATOR_MULTIPROCESSORS
 sizes=$of_tiles
-is 'finds rows of a cluster in other places' fault "$mma" tiles.h 'const int row = first + at' 'const int row = at'
+is 'finds rows of a cluster in other places' fault "$mma" work.h 'const int row = first + at' 'const int row = at'
 is 'finds copies of rows that lie apart' fault "$wgmma" padded.h 'row * columns + column' 'row * chunks * V + column'
 is 'finds few rows without their last term' fault $tiles thin.h 'term < left; term += step' 'term + 1 < left; term += step'
 is 'finds few rows by half of a warp' fault $tiles thin.h 'apart = 16; apart > 0' 'apart = 8; apart > 0'
@@ -143,7 +143,7 @@ is 'finds results stored before they are there' fault "$wgmma" fetched.h 'leave(
         __syncwarp();' 'leave(lines, first, pass);'
 is 'finds copies whose chunks are not rotated' fault "$wgmma" tensor_shape.lua 'swizzle = 128' 'swizzle = 0'
 is 'finds copies of other lines' fault "$wgmma" contract_step.cu 'across .. " + line"' 'across'
-is 'finds tiles that no block goes on to' fault "$wgmma" tiles.h 'is_there = part < parts' \
+is 'finds tiles that no block goes on to' fault "$wgmma" work.h 'is_there = part < parts' \
   'is_there = block < gridDim.x' --cut 11
 is 'finds whole tiles of another row' fault "$wgmma" fetched.h 'c.finish_whole(y, x, all[nth], N)' \
   'c.finish_whole(y ^ 1, x, all[nth], N)' --cut 11

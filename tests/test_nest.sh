@@ -172,30 +172,30 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'finds threads that are not joined' fault extremes cuda/nest.h 'half = LANES / 2' 'half = LANES / 4'
   is 'finds a block left out' fault extremes cuda/nest.h 'of < parts; of +=' 'of + 1 < parts; of +=' \
     --size 1x1x20000
-  is 'finds an exclusive scan with the place itself by CUDA' fault scanned cuda/nest.cu \
+  is 'finds an exclusive scan with the place itself by CUDA' fault scanned cuda/nest_scan.cu \
     '(r.exclusive and "before" or "all")' '("all")'
-  is 'finds a lane that the last one does not reach' fault scanned cuda/nest.h 'if (nth >= step)' 'if (nth > step)'
-  is 'finds a chunk that forgets the one before' fault scanned_rows cuda/nest.h 'if (ROWS)
+  is 'finds a lane that the last one does not reach' fault scanned cuda/nest_scan.h 'if (nth >= step)' 'if (nth > step)'
+  is 'finds a chunk that forgets the one before' fault scanned_rows cuda/nest_scan.h 'if (ROWS)
         total.clear();
       add' 'total.clear();
       add' --no-probe --size 1x300
-  is 'finds a row that goes on with the one before' fault scanned_rows cuda/nest.h 'if (ROWS)
+  is 'finds a row that goes on with the one before' fault scanned_rows cuda/nest_scan.h 'if (ROWS)
         total.clear();
       add' 'add' --no-probe --size 400x8
-  is 'finds a block that forgets what it has scanned' fault scanned cuda/nest.h \
+  is 'finds a block that forgets what it has scanned' fault scanned cuda/nest_scan.h \
     'shared.before[column] = shared.after[column];' '(void)column;' --no-probe --size 1x70x33000
-  is 'finds a tile that forgets those before it' fault scanned_rows cuda/nest.h 'all.merge(shared.ahead[of]);' \
+  is 'finds a tile that forgets those before it' fault scanned_rows cuda/nest_scan.h 'all.merge(shared.ahead[of]);' \
     '(void)of;' --no-probe --size 1x9000
-  is 'finds a tile of columns that forgets those before it' fault scanned cuda/nest.h 'all.merge(its[of]);' \
+  is 'finds a tile of columns that forgets those before it' fault scanned cuda/nest_scan.h 'all.merge(its[of]);' \
     '(void)of;' --no-probe --size 1x600x9
-  is 'finds a tile that forgets what is before a few' fault scanned cuda/nest.h 'if (first > 0)
+  is 'finds a tile that forgets what is before a few' fault scanned cuda/nest_scan.h 'if (first > 0)
         all =' 'if (false)
         all =' --no-probe --size 1x2600x9
-  is 'finds a part that is not what a point comes to' fault recurring cuda/nest.h \
+  is 'finds a part that is not what a point comes to' fault recurring cuda/nest_scan.h \
     'if (!all_sure(sure)) {' 'if (false) {' --no-probe --special zero --size 700x300
-  is 'finds a lane that goes on before its turn' fault recurring cuda/nest.h \
+  is 'finds a lane that goes on before its turn' fault recurring cuda/nest_scan.h \
     'at == warp && nth == lane' 'nth == lane' --no-probe --special zero --size 700x300
-  is 'finds vectors past the end of a row' fault scanned_rows cuda/nest.h 'if ((int)e < its.there)' 'if (true)' \
+  is 'finds vectors past the end of a row' fault scanned_rows cuda/nest_scan.h 'if ((int)e < its.there)' 'if (true)' \
     --no-probe --size 3x31
   is 'finds steps that do not wait for each other' fault softmax_first cuda/nest.h \
     '__syncthreads(); /* what it stored the next one reads */' '' --size 40x4000
