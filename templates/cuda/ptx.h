@@ -56,7 +56,9 @@ static __device__ __forceinline__ float lathe_reciprocal_root(float x) {
  * takes each apart as it comes, and so waits for one access after the other. */
 static __device__ __forceinline__ void lathe_keep_whole(unsigned &word) {
   unsigned kept;
-  asm("mov.b32 %0, %1;" : "=r"(kept) : "r"(word)); /* without a move nvcc may take another register */
+  asm("mov.b32 %0, %1;"
+      : "=r"(kept)
+      : "r"(word)); /* without a move nvcc may take another register */
   word = kept;
 }
 
