@@ -102,6 +102,28 @@ for compile in cc:compile_c:.c nvcc:compile_cuda:.cu glslangValidator:compile_gl
   done
 done
 
+# Aligned results go to memory by whole accesses, also where a kernel stores them one by one on another path.
+rm -r specs out
+mkdir specs
+cat >specs/product.lua <<'SPEC'
+op "product" {
+  doc = "a b", inputs = { a = { "m", "k" }, b = { "k", "n" } }, outputs = { c = { "m", "n" } },
+  compute = function(a, b) return sum(a * b, "k") end,
+  sizes = { { "S", m = 3, k = 4, n = 5 } }, dtypes = { "f32", "f16" }, ulp = 8, variants = { { backend = "cuda" } },
+}
+SPEC
+stores_whole() { # stores_whole DTYPE PATTERN: the kernels of that type that have no such store
+  nvcc -std=c++17 -arch=sm_80 -diag-suppress 177 -I"$LATHE_SRC/runtime/library" -I"$LATHE_SRC/templates/cuda" -ptx \
+    -o "$tmp/ptx" "out/gen/product/product_$1__cuda.cu" || return 1
+  awk -v whole="st.global.($2)" '/[.]entry/ { name = $3; there++ } $0 ~ whole { has[name] = 1 } { all[name] }
+    END { for (name in all) if (name != "" && !has[name]) { print name; there = 0 } exit there == 0 }' "$tmp/ptx"
+}
+is 'writes a product' "$LATHE_GEN" all
+if have nvcc; then
+  is 'stores f32 by 16 bytes' stores_whole f32 'v4.[ubf]32|v2.[ubf]64'
+  is 'stores f16 by 8 bytes or more' stores_whole f16 'v4.[ubf]32|v2.[ubf]64|v2.[ubf]32|[ub]64'
+fi
+
 # What a function's steps are rounded to counts for some of them; of a sum of products compilers may make one step.
 rm -r specs out
 mkdir specs
