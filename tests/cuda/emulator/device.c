@@ -152,6 +152,7 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
               .early = fake_attribute(config, LATHE_DRIVER_EARLY, 0),
               .clusters = config->grid[0] / cluster * config->grid[1] * config->grid[2]};
 
+  fake_catch_up(); /* what was on its way to the device */
   (void)extra;
   memcpy(&l.args, parameters[0], sizeof l.args);
   for (int i = 0; i < LATHE_MAX_MAPS; i++)
