@@ -54,7 +54,8 @@ for cut in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
 done
 is 'rows that the copy engine cannot have' emulated --no-probe --dtype f32,bf16 --op 'matmul,matmul_n*,matmul_tn' \
   --size 67x131x65 --cut 10
-is 'one row' emulated --no-probe --dtype f32,bf16 --op matmul --size 1x8x136
+is 'one row' emulated --no-probe --dtype f32 --op matmul --size 1x8x136 --cut 4
+is 'one row of tensor cores' emulated --no-probe --dtype bf16 --op matmul --size 1x8x136 --cut 5
 is 'every way was taken' all_ran '^$' matmul
 unset EMULATOR_RAN
 
