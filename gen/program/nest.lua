@@ -300,7 +300,7 @@ local function add_lists(record, fresh)
 end
 
 -- The spans of a step's loops, of which it goes through these places alone.
-local function spans_of(step, along)
+local function spans_of(step)
   local terms, found = {}, {}
   for _, gathered in ipairs(step.gathered) do
     if gathered.kind ~= "sum" then
@@ -309,9 +309,18 @@ local function spans_of(step, along)
     terms[#terms + 1] = gathered.node[1]
   end
   for _, index in ipairs(axes.indexes(step.kind == "reduce" and not step.listed and step.over or 0)) do
-    found[index + 1] = spans.of(terms, 1 << index, step.axes, along and axes.at(along) or 0)
+    found[index + 1] = spans.of(terms, 1 << index, step.axes)
   end
   return found
+end
+
+-- Vectors of points go through the places from the first one's span to the last one's: none falls along them.
+local function drop_falling(step)
+  for index, span in pairs(step.spans) do
+    if step.along and not spans.rises(span, axes.at(step.along)) then
+      step.spans[index] = nil
+    end
+  end
 end
 
 -- The order of a step's loops, and of the temporaries that it keeps.
@@ -330,7 +339,7 @@ local function lay_out(op, record, step)
   end
   step.spans = spans_of(step)
   step.along = along_of(step)
-  step.spans = spans_of(step, step.along)
+  drop_falling(step)
   step.keep = with_last(step.axes, step.along, order_stored(step))
   step.loops = with_last(step.over, not finds_index(step) and step.along)
   for _, value in ipairs(step.values) do

@@ -22,10 +22,6 @@ local function smaller(a, b)
   return expr.make("min", { a, b })
 end
 
--- The first place along an axis where `node`, which does not fall along it, may be `least` or more, or the last one
--- where it may be `most` or less; nil where that is not known.
-local first_where, last_where
-
 -- Of two arguments the one that varies along an axis, and the other.
 local function varying(node, axis)
   local a, b = node[1], node[2]
@@ -42,9 +38,8 @@ local function search(rules)
     if node.op == "position" and node.k == axis then
       return bound
     end
-    local divided, by
     if node.op == "floor" then
-      divided, by = move.quotient(node[1])
+      local divided, by = move.quotient(node[1])
       return of(divided, rules.floor(bound, by), axis)
     end
     local a, b
@@ -65,14 +60,16 @@ local function search(rules)
   return of
 end
 
--- max(a, b) is `least` everywhere where b is, as min(a, b) is at most `most` where b is.
-first_where = search {
+-- The first place along an axis where a node, which does not fall along it, may be `least` or more, or the last one
+-- where it may be `most` or less; nil where that is not known. max(a, b) is `least` everywhere where b is, as min(a, b)
+-- is at most `most` where b is.
+local first_where = search {
   floor = function(least, by) return least * by end,
   mul = function(least, by) return floor_of(least + (by - 1), by) end,
   max = function(found, least, other) return smaller(found, (least - other) * FAR) end,
   min = function(found) return found end,
 }
-last_where = search {
+local last_where = search {
   floor = function(most, by) return most * by + (by - 1) end,
   mul = function(most, by) return floor_of(most, by) end,
   min = function(found, most, other) return larger(found, (most - other + 1) * FAR) end,
@@ -134,8 +131,8 @@ local function rises(node, axis)
 end
 
 -- Of terms { node } that are added up over axes the span along one of these, { low, high }: places of the first and the
--- last that may count, which vary over `points` and do not fall along `along`, a set of one or none. Nil of no span.
-function spans.of(terms, axis, points, along)
+-- last that may count, which vary over `points`. Nil of no span.
+function spans.of(terms, axis, points)
   local lows, highs = {}, {}
   for _, term in ipairs(terms) do
     for _, addend in ipairs(move.addends(term)) do
@@ -157,7 +154,12 @@ function spans.of(terms, axis, points, along)
   for _, node in text.sorted_pairs(highs) do
     high = high and larger(high, node) or node
   end
-  return low and rises(low, along) and rises(high, along) and { low = low, high = high } or nil
+  return low and { low = low, high = high }
+end
+
+-- Whether neither end of a span falls along an axis.
+function spans.rises(span, axis)
+  return rises(span.low, axis) and rises(span.high, axis)
 end
 
 return spans

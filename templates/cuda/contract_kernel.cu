@@ -40,12 +40,10 @@ const lathe_work work($shape.bm$, $shape.bn$, here.m_count, here.n_count, $matri
 //@ function matrix_of(loops)
 //@ if #loops > 0 then
 unsigned rest = work.matrix;
-//@ end
 //@ for i = #loops, 2, -1 do
 const size_t loop$i$ = rest % (unsigned)loops$i$;
 rest /= (unsigned)loops$i$;
 //@ end
-//@ if #loops > 0 then
 const size_t loop1 = rest;
 //@ end
 //@ end
@@ -53,8 +51,7 @@ const size_t loop1 = rest;
 //@ matrix_of(loops)
 size_t from = 0, to = here.k_count;
 if (work.parts > 1) {
-  //@ local unit = shape.unit or shape.bk
-  const size_t each = lathe_times(lathe_times(to, $unit$), work.parts) * $unit$;
+  const size_t each = lathe_times(lathe_times(to, $shape.slice$), work.parts) * $shape.slice$;
   from = work.part * each < to ? work.part * each : to;
   to = to - from < each ? to : from + each;
 }

@@ -239,7 +239,6 @@ static __device__ __forceinline__ void lathe_nest(const lathe_args &args, unsign
   typedef lathe_mine<N> gathered;
   typedef typename N::index index;
   __shared__ __align__(16) char room[LANES > 1 ? sizeof(gathered) * POINTS * LANES / 2 : 16];
-  __shared__ unsigned order;
   gathered *const shared = reinterpret_cast<gathered *>(room);
   N step(args);
   const index points = step.points(), terms = step.terms();
@@ -264,16 +263,8 @@ static __device__ __forceinline__ void lathe_nest(const lathe_args &args, unsign
     gathered *const all = reinterpret_cast<gathered *>(left) + (size_t)tile * parts * POINTS + nth;
     if (lane == 0)
       all[part * POINTS] = mine;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-      order = atomicAdd(arrived + tile, 1);
-    __syncthreads();
-    if (order + 1 < parts)
+    if (!lathe_is_last<POINTS * LANES, false>(arrived + tile, parts))
       return;
-    __threadfence();
-    if (threadIdx.x == 0)
-      arrived[tile] = 0;
     mine.clear();
     for (unsigned of = lane; of < parts; of += LANES)
       mine.merge(all[of * POINTS]);

@@ -64,6 +64,7 @@ static __device__ __forceinline__ void lathe_store_by_warp(T *to, const lathe_pa
   } mine = {to, there, 0};
 
   __syncwarp();
+  /* Not by lathe_store: kernels of scans would have up to 16 registers more. */
   *reinterpret_cast<lathe_pack<T, N> *>(elements + lane * N) = pack;
   __syncwarp();
 #pragma unroll

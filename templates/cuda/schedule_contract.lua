@@ -18,7 +18,7 @@ local function thin(facts, made, rows)
   local rate, wait, start = table.unpack(rows > 1 and some or one)
   return {
     sums = "thin", name = "_rows" .. rows, rows = rows, bm = rows, bn = across(facts, made.b), bk = 32768 // facts.bits,
-    terms = 4096 // facts.bits, unit = 4096 // facts.bits, rate = rate, wait = wait, start = start,
+    terms = 4096 // facts.bits, rate = rate, wait = wait, start = start,
     threads = THIN, at_once = rows > 1 and 2 or facts.width == 8 and 3 or 4, numbers = THIN * rows * at_once,
     chains = THIN // 32,
   }

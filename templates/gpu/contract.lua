@@ -12,10 +12,10 @@
 --                 matrix's rows and columns fit; steps are the same for the host's side
 -- A shape is { sums, name, rows, columns, bm, bn, bk, threads, at_once, numbers, ... }: which template adds up its
 -- sums, its kernel's ending, the most rows and columns (nil: any), a tile, slices of terms, threads and blocks at once
--- of a multiprocessor, and the numbers that a block leaves of a part of its terms. unit: of so many terms blocks have
--- parts (nil: of slices). chains: threads that have a share
--- each of a sum's terms (nil: 1); depth, which follows: the terms that a block adds up at most. Fields of a lathe_cut
--- of launches.h beside these go there.
+-- of a multiprocessor, and the numbers that a block leaves of a part of its terms. terms: the fewest of a part
+-- (nil: 256, or bk). chains: threads that have a share each of a sum's terms (nil: 1). What follows: slice, the terms
+-- of which a part has a multiple; depth, the terms that a block adds up at most. Fields of a lathe_cut of launches.h
+-- beside these go there.
 
 local MOST_BLOCKS = 512 -- that share tiles
 -- Terms that are added up one after the other, at most. Of f32 between 0 and 1 sums of so many are 100 units short, of
@@ -156,6 +156,7 @@ return function(facts, work, shapes_of)
       shapes[s], steps[s] = shapes_of(v, step, made.steps[s], s, made.copies), extents(step)
       steps[s].cuts = {}
       for c, shape in ipairs(shapes[s]) do
+        shape.slice = math.min(shape.bk, shape.terms or shape.bk)
         shape.depth = shape.numbers > 0 and DEPTH * (shape.chains or 1) or nil
         steps[s].cuts[c] = {
           name = shape.name, rows = shape.rows, columns = shape.columns, bm = shape.bm,
@@ -167,7 +168,7 @@ return function(facts, work, shapes_of)
           left = shape.numbers * facts.bits // 8,
           stays = shape.stays, joins = shape.joins, pads = shape.pads, maps = shape.maps, extents = shape.extents,
           rate = shape.rate, wait = shape.wait, start = shape.start,
-          slice = shape.wait and (shape.unit or shape.bk) or nil,
+          slice = shape.wait and shape.slice or nil,
           rest_rate = shape.rest_rate, rest_wait = shape.rest_wait,
         }
       end

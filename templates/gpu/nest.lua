@@ -8,7 +8,7 @@
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
 --   kernels       { first, last, shape }: of the module, of steps first to last; by number from 0 on, shape.number.
 --                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector, held }, of scans
---                 { cut, chunks, each } too (lathe_scanner in templates/cuda/nest.h); those of
+--                 { cut, chunks, each } too (lathe_scanner in templates/cuda/nest_scan.h); those of
 --                 threads with vectors are for indexes of 32 bits, but the last, which is `large`; held: where in a
 --                 block's memory the elements begin that it holds, nil where it holds none
 --   variants[i]   { steps, temporaries, listed, number }: listed: by each list the axes whose places it has, which are
@@ -147,8 +147,8 @@ local function scans_of(facts, machine, step)
   }
 end
 
--- The ways to cut a scan whose lanes merge what they have (templates/cuda/nest.h): a block has `tile` places of its
--- points at once. Then the one of rows that a warp has at once, if any.
+-- The ways to cut a scan whose lanes merge what they have (templates/cuda/nest_scan.h): a block has `tile` places of
+-- its points at once. Then the one of rows that a warp has at once, if any.
 local function scans_by_lanes(facts, machine, step)
   local together, vector, operands = step.along == step.scanned, vector_of(facts, machine, step), 0
   local by_factors = false
