@@ -205,8 +205,11 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'finds squares of other points' fault transposed cuda/nest.cu \
     'nth % (I)lathe_times(dim[$(axis - 1)], SIDE) * (I)SIDE;' 'nth * (I)SIDE;' --size 3x70x80
   # shellcheck disable=SC2016
-  is 'finds a list for the target after it' fault looked_up cuda/nest.cu 'before += index < $target$' \
-    'before += index <= $target$'
+  is 'finds lists that begin after the first place of a block' fault looked_up cuda/nest_lists.h \
+    'less += at < first' 'less += at <= first'
+  is 'finds a warp that lists over what the one before has listed' fault looked_up cuda/nest_lists.h 'begin += some' ''
+  is 'finds a lane that lists over another' fault looked_up cuda/nest_lists.h 'listed[next + earlier]' 'listed[next]'
+  is 'finds lists of a block that begin anew' fault looked_up cuda/nest_lists.h 'end += before;' ''
   # shellcheck disable=SC2016
   is 'finds a list of the first point of a vector alone' fault along_rows cuda/nest.cu \
     'listed.target == of.along and "V" or "1"' '"1"'

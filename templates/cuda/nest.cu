@@ -4,6 +4,7 @@
  * side, points or terms. Limited by memory where operands lie so; else by how far apart elements are that neighbouring
  * threads read. */
 #include "nest.h"
+#include "nest_lists.h"
 #include "nest_scan.h"
 
 //@ end
@@ -16,56 +17,7 @@
 //@ local has, span = N.has, N.span
 //@ local Z = use "nest_scan.cu"
 //@ local scan, scanned_type = Z.scan, Z.scanned_type
-//@ -- Whether an index lies as some loops go through it, one after the other.
-//@ local function lies_as(index, loops)
-//@   local order = index.op == "whole" and S.operand_of(index[1].name).dim_index or {}
-//@   local same = #order == #loops
-//@   for i, place in ipairs(loops) do
-//@     same = same and order[i] == place
-//@   end
-//@   return same
-//@ end
-//@ -- Lists the places among some loops where an index is the point's target, after those of targets before it.
-//@ local function list_places(step)
-//@ local target = "(unsigned long long)i" .. step.of.target
-//@ -- Does something with the index at each place.
-//@ local function each(body)
-    if (places > 0) {
-      //@ if lies_as(step.of.index, step.of.loops) then
-      const auto *const indexes = $(step.of.index[1].name);
-      lathe_each_of<16>((I)0, places, (I)1, [&](I nth) {
-        const unsigned long long index = (unsigned long long)indexes[nth];
-        //@ body()
-      });
-      //@ else
-      lathe_odometer<$(#step.of.loops), I> at(0, {$(count(step, step.of.loops):gsub(" %* ", ", "))});
-      lathe_each_of((I)0, places, (I)1, [&](I nth) {
-        //@ for i, place in ipairs(step.of.loops) do
-        const I i$place$ = at.index[$(i - 1)];
-        //@ end
-        const unsigned long long index = (unsigned long long)$(k.place(step.of.index, N.words));
-        (void)nth;
-        //@ body()
-        at.advance(1);
-      });
-      //@ end
-    }
-//@ end
-    const I places = $(count(step, step.of.loops));
-    I before = 0, mine_listed = 0;
-    //@ each(function()
-        before += index < $target$;
-        mine_listed += index == $target$;
-    //@ end)
-    $step.of.ends.name$[$(at(step, step.of.ends))] = (uint32_t)(before + mine_listed);
-    if (mine_listed > 0) {
-      uint32_t *next = $step.of.places.name$ + $(at(step, step.of.places, S.first_of(step.of, "0"))) + before;
-      //@ each(function()
-        if (index == $target$)
-          *next++ = (uint32_t)nth;
-      //@ end)
-    }
-//@ end
+//@ local L = use "nest_lists.cu"
 //@ -- Of some of a step's places, of which a thread has vectors along one, the indexes of the nth.
 //@ local function decode(step, places)
 //@ for i = #places, 1, -1 do
@@ -238,7 +190,7 @@ template <typename I, int V, int HELD> struct $step.name$ {
     place_shared(point / extra());
     //@ end
   }
-  //@ if not of.scanned then
+  //@ if not of.scanned and of.kind ~= "list" then
   /* Takes terms from one on, each so many after the one before. */
   template <bool WHOLE> __device__ __forceinline__ void take(gathered (&mine)[MINE], I from, I to, I apart) const {
     (void)mine, (void)from, (void)to, (void)apart;
@@ -352,16 +304,14 @@ template <typename I, int V, int HELD> struct $step.name$ {
   //@ end
   //@ if of.scanned then
   //@ scan(step)
+  //@ elseif of.kind == "list" then
+  //@ L.list_places(step, decode)
   //@ else
   /* Stores what follows at the points. */
   template <bool WHOLE> __device__ __forceinline__ void finish(const gathered (&mine)[MINE]) const {
     (void)mine;
     //@ begin(step)
-    //@ if of.kind == "list" then
-    //@ list_places(step)
-    //@ else
     //@ store(step)
-    //@ end
   }
   //@ end
   //@ local across = about.across
@@ -465,6 +415,8 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$) $
   lathe_fused<$shape.points$, $shape.lanes$, $(tostring(shape.together)), $(shape.held or -1), $(table.concat(list, ", "))>(args);
   //@ elseif shape.turned then
   lathe_turned<$step.name$<$args$>>(args);
+  //@ elseif step.of.kind == "list" then
+  lathe_list_places<$step.name$<$args$>>(args);
   //@ elseif step.of.scanned then
   lathe_scan<$step.name$<$args$>, LATHE_SCAN_$(shape.cut:upper()), $shape.points$, $shape.lanes$, $shape.chunks$, $shape.each$>(args, (unsigned *)args.workspace, (char *)args.workspace + $schedule.counts$ + $temporaries$);
   //@ else

@@ -22,7 +22,7 @@ function schedule.contract(facts)
 end
 
 function schedule.nest(facts)
-  return nest(facts, work, { threads = 1024, room = 48 << 10, scans_lanes = true, holds = 227 << 10 })
+  return nest(facts, work, { threads = 1024, room = 48 << 10, scans_lanes = true, holds = 227 << 10, lists = 512 })
 end
 
 function schedule.chain(facts)

@@ -204,6 +204,8 @@ end
 local function shapes_of(facts, machine, step, together, few)
   if step.scanned then
     return scans_of(facts, machine, step)
+  elseif step.kind == "list" and machine.lists then
+    return { shape("_lists", 1, { threads = machine.lists, points = 1, at_once = 2 }) }
   end
   if #step.gathered == 0 or picks(step) then
     return { shape("_points", 1) }
@@ -345,9 +347,10 @@ local function fused(facts, machine, record, group, steps, vector)
   return choices, together, { of = outside, bytes = bytes, by = holds }
 end
 
--- machine: { threads, room, turns_numbers, scans_lanes, holds }: threads and bytes of shared memory that a block
+-- machine: { threads, room, turns_numbers, scans_lanes, holds, lists }: threads and bytes of shared memory that a block
 -- always has; whether squares are of what is computed in, not of elements; whether scans go by vectors that lanes
--- merge; and the bytes that a block may ask for, if any.
+-- merge; the bytes that a block may ask for, if any; and the points, and threads, of a block that lists their places,
+-- nil where a thread lists those of a point.
 return function(facts, work, machine)
   local record = facts.programs.nest
   local made = {
@@ -395,6 +398,9 @@ return function(facts, work, machine)
       choices[#choices + 1] = { when = when, steps = { launch_of(i, i, ways, keys) } }
     end
     local vector, small = vector_of(facts, machine, step), small_of { step }
+    local lists = step.kind == "list" and machine.lists and {
+      units = { [step.target] = machine.lists }, way = { n = 1 << step.target - 1, above = machine.lists },
+    } or nil
     local by_lanes = step.scanned and machine.scans_lanes
     local function ways_of()
       return (by_lanes and scans_by_lanes or shapes_of)(facts, machine, step, about.together, few)
@@ -414,11 +420,11 @@ return function(facts, work, machine)
         n = step.stored, units = { [step.scanned] = vector, bn = rows.threads * rows.chunks },
       })
     end
-    choose(small, ways, vector, { k = scanned })
+    choose(small, ways, vector, lists or { k = scanned })
     ways = ways_of()
     local any = ways[#ways]
     any.name, any.large = "_large", true
-    choose(nil, { any }, 1, { way = false })
+    choose(nil, { any }, 1, { way = false, units = lists and lists.units })
     return { choices = choices }
   end
 

@@ -155,6 +155,22 @@ static inline int __all_sync(unsigned, int holds) {
   return all;
 }
 
+static inline unsigned __ballot_sync(unsigned, int holds) {
+  const unsigned *of = emulator_exchange(holds != 0);
+  unsigned all = 0;
+  for (int lane = 0; lane < 32; lane++)
+    all |= of[lane] << lane;
+  return all;
+}
+
+static inline unsigned __match_any_sync(unsigned, unsigned word) {
+  const unsigned *of = emulator_exchange(word);
+  unsigned same = 0;
+  for (int lane = 0; lane < 32; lane++)
+    same |= (unsigned)(of[lane] == word) << lane;
+  return same;
+}
+
 static inline unsigned __reduce_max_sync(unsigned, unsigned word) {
   const unsigned *of = emulator_exchange(word);
   for (int lane = 0; lane < 32; lane++)
@@ -188,6 +204,10 @@ static inline float __uint_as_float(unsigned x) {
 
 static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned bits) {
   return (unsigned)(((uint64_t)high << 32 | low) >> bits % 32);
+}
+
+static inline int __popc(unsigned x) {
+  return __builtin_popcount(x);
 }
 
 static inline unsigned __float_as_uint(float x) {
