@@ -132,9 +132,13 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   # shellcheck disable=SC2016
   is 'finds elements of a vector at one place' fault stencil glsl/nest_points.comp '= first + e;' '= first;'
   is 'finds vectors past the end of what is gathered' fault extremes glsl/nest_points.comp 'if (e < there)' 'if (true)'
+  is 'finds lists that begin after the first place of a block by Vulkan' fault looked_up glsl/nest_lists.comp \
+    'index < uint64_t(first))
+    less++' 'index <= uint64_t(first))
+    less++'
   # shellcheck disable=SC2016
-  is 'finds a list for the target after it by Vulkan' fault looked_up glsl/nest_points.comp \
-    'before += index < $target$' 'before += index <= $target$'
+  is 'finds places of a list that are left out by Vulkan' fault looked_up glsl/nest_lists.comp \
+    'from += $CHUNK$u' 'from += $(2 * CHUNK)u'
   # shellcheck disable=SC2016
   is 'finds the last term of a span left out by Vulkan' fault repeated glsl/nest_points.comp 'clamp($high$ + 1l,' \
     'clamp($high$,'

@@ -10,6 +10,7 @@
 //@ local S = use "../c/nest_step.c"
 //@ local C = use "contract_step.comp"
 //@ local N = use "nest_points.comp"
+//@ local L = use "nest_lists.comp"
 //@ local I, u, V, is_fused -- as N has them
 //@ local by_points, own, bytes_of, address, lie = N.by_points, N.own, N.bytes_of, N.address, N.lie
 //@ local words_of, from_words, accesses, load = N.words_of, N.from_words, N.accesses, N.load
@@ -284,11 +285,7 @@ if (parts > 1$u$) {
 }
 //@ end
 if (lane == 0u && is_there) {
-  //@ if step.of.kind == "list" then
-  //@ N.list_places(step)
-  //@ else
   //@ store(step)
-  //@ end
 }
 //@ end
 //@ end
@@ -414,6 +411,8 @@ barrier();
 //@ local across = schedule.steps[kernel.first].across
 shared $k.number$ $room$[$(#across.operands)][$across.side$][$(across.side + 1)];
 
+//@ elseif first.of.kind == "list" then
+//@ L.declare(shape)
 //@ elseif shape.lanes > 1 and words > 0 then
 shared uint $room$[$words$];
 
@@ -428,6 +427,9 @@ shared uint $room$[$words$];
   //@ if shape.turned then
   //@ begin(first)
   //@ square(first, schedule.steps[kernel.first], room)
+  //@ elseif first.of.kind == "list" then
+  //@ begin(first)
+  //@ L.list(first, shape, I, u)
   //@ else
   //@ local together = shape.together
   //@ if not is_fused then

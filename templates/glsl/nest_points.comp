@@ -23,7 +23,7 @@
 //@   local index = own(S.at(operand.dim_index, nil, nil, instead))
 //@   return index == "0" and home or ("%s + uint64_t(%s) * %dul"):format(home, index, bytes_of(operand))
 //@ end
-//@ local function element(operand, instead)
+//@ function element(operand, instead)
 //@   local type = operand.dtype and "lathe_integer" or operand.integers and "lathe_word"
 //@   return ("%s(%s).at"):format(type or is_fused and "lathe_kept" or "lathe_number", address(operand, instead))
 //@ end
@@ -47,7 +47,7 @@
 //@     whole = function(leaf) return get(S.operand_of(leaf.name)) end, min = "min", max = "max",
 //@   }
 //@ end
-//@ local words = words_at(function(place) return "int64_t(i" .. place .. ")" end)
+//@ words = words_at(function(place) return "int64_t(i" .. place .. ")" end)
 //@ -- The first and the last place of a loop that has a span, which an invocation's points along the vectors share.
 //@ local function span(step, place)
 //@   local shared = by_points(step) and step.of.along
@@ -267,35 +267,6 @@ lathe_merge($mine$, $(k:gatherer(r.kind))($term$, uint64_t($(own(S.at(step.place
 lathe_merge($mine$, $(k:gatherer(r.kind))($term$));
 //@ end
 //@ end
-//@ end
-//@ -- Lists the places among some loops where an index is the point's target, after those of targets before it.
-//@ function list_places(step)
-//@ local target = "uint64_t(i" .. step.of.target .. ")"
-//@ -- Does something with the index at each place.
-//@ local function each(body)
-for ($I$ nth = 0$u$; nth < all; nth++) {
-  $I$ rest = nth;
-  //@ decode_points(step, step.of.loops, "rest")
-  const uint64_t index = uint64_t($(k.place(step.of.index, words)));
-  //@ body()
-}
-//@ end
-const $I$ all = $(count(step, step.of.loops));
-uint before = 0u, listed = 0u;
-//@ each(function()
-before += index < $target$ ? 1u : 0u;
-listed += index == $target$ ? 1u : 0u;
-//@ end)
-$(element(step.of.ends)) = before + listed;
-if (listed > 0u) {
-  uint64_t next = $(address(step.of.places, S.first_of(step.of, "0" .. u))) + before * 4ul;
-  //@ each(function()
-  if (index == $target$) {
-    lathe_word(next).at = uint(nth);
-    next += 4ul;
-  }
-  //@ end)
-}
 //@ end
 //@ -- Of those of a listed step's terms that count for its points: how many there are before them, and how many.
 //@ local function count_listed(step)

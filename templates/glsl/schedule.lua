@@ -25,7 +25,7 @@ function schedule.stream(facts)
 end
 
 function schedule.nest(facts)
-  return nest(facts, work, { threads = NEST_THREADS, room = NEST_ROOM, turns_numbers = true })
+  return nest(facts, work, { threads = NEST_THREADS, room = NEST_ROOM, turns_numbers = true, lists = NEST_THREADS })
 end
 
 schedule.chain_matrix, schedule.chain_vector = schedule.chain, schedule.chain

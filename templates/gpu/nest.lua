@@ -204,7 +204,7 @@ end
 local function shapes_of(facts, machine, step, together, few)
   if step.scanned then
     return scans_of(facts, machine, step)
-  elseif step.kind == "list" and machine.lists then
+  elseif step.kind == "list" then
     return { shape("_lists", 1, { threads = machine.lists, points = 1, at_once = 2 }) }
   end
   if #step.gathered == 0 or picks(step) then
@@ -349,8 +349,7 @@ end
 
 -- machine: { threads, room, turns_numbers, scans_lanes, holds, lists }: threads and bytes of shared memory that a block
 -- always has; whether squares are of what is computed in, not of elements; whether scans go by vectors that lanes
--- merge; the bytes that a block may ask for, if any; and the points, and threads, of a block that lists their places,
--- nil where a thread lists those of a point.
+-- merge; the bytes that a block may ask for, if any; and the points, and threads, of a block that lists their places.
 return function(facts, work, machine)
   local record = facts.programs.nest
   local made = {
@@ -398,7 +397,7 @@ return function(facts, work, machine)
       choices[#choices + 1] = { when = when, steps = { launch_of(i, i, ways, keys) } }
     end
     local vector, small = vector_of(facts, machine, step), small_of { step }
-    local lists = step.kind == "list" and machine.lists and {
+    local lists = step.kind == "list" and {
       units = { [step.target] = machine.lists }, way = { n = 1 << step.target - 1, above = machine.lists },
     } or nil
     local by_lanes = step.scanned and machine.scans_lanes
