@@ -132,10 +132,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   # shellcheck disable=SC2016
   is 'finds elements of a vector at one place' fault stencil glsl/nest_points.comp '= first + e;' '= first;'
   is 'finds vectors past the end of what is gathered' fault extremes glsl/nest_points.comp 'if (e < there)' 'if (true)'
-  is 'finds lists that begin after the first place of a block by Vulkan' fault looked_up glsl/nest_lists.comp \
-    'index < uint64_t(first))
-    less++' 'index <= uint64_t(first))
-    less++'
+  is 'finds lists of a workgroup that begin anew' fault looked_up glsl/nest_lists.comp 'less++' ''
   # shellcheck disable=SC2016
   is 'finds places of a list that are left out by Vulkan' fault looked_up glsl/nest_lists.comp \
     'from += $CHUNK$u' 'from += $(2 * CHUNK)u'
@@ -208,7 +205,6 @@ if command -v "${CXX:-c++}" >/dev/null; then
   # shellcheck disable=SC2016
   is 'finds squares of other points' fault transposed cuda/nest.cu \
     'nth % (I)lathe_times(dim[$(axis - 1)], SIDE) * (I)SIDE;' 'nth * (I)SIDE;' --size 3x70x80
-  # shellcheck disable=SC2016
   is 'finds lists that begin after the first place of a block' fault looked_up cuda/nest_lists.h \
     'less += at < first' 'less += at <= first'
   is 'finds a warp that lists over what the one before has listed' fault looked_up cuda/nest_lists.h 'begin += some' ''

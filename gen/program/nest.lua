@@ -350,7 +350,8 @@ local function lay_out(op, record, step)
   end
 end
 
--- The steps that go through the same tiles: what one reads of those before it in the group is at its own points.
+-- The steps that go through the same tiles: what one reads of those before it in the group is at its own points, and
+-- those that reduce have no points besides, each of which one thread would have all terms of.
 local function groups_of(record)
   local groups, made = {}, {}
   local function reads_elsewhere(step)
@@ -366,10 +367,13 @@ local function groups_of(record)
     local group = groups[#groups]
     local shared = group and group.axes & step.axes or 0
     local lists = step.kind == "list" or group and record.steps[group.last].kind == "list"
-    if shared == 0 or lists or reads_elsewhere(step) then
+    local reduces = step.kind == "reduce"
+    local besides = reduces and shared ~= step.axes or group and group.reduces and shared ~= group.axes
+    if shared == 0 or besides or lists or reads_elsewhere(step) then
       group, made = { first = i, axes = step.axes }, {}
       groups[#groups + 1], shared = group, step.axes
     end
+    group.reduces = group.reduces or reduces
     group.last, group.axes = i, shared
     for _, value in ipairs(step.values) do
       made[value.operand] = value.operand.temporary or nil

@@ -22,7 +22,9 @@ function schedule.contract(facts)
 end
 
 function schedule.nest(facts)
-  return nest(facts, work, { threads = 1024, room = 48 << 10, scans_lanes = true, holds = 227 << 10, lists = 512 })
+  return nest(facts, work, {
+    threads = 1024, room = 48 << 10, scans_lanes = true, holds = 227 << 10, lists = { points = 512, places = 4096 },
+  })
 end
 
 function schedule.chain(facts)

@@ -25,7 +25,9 @@ function schedule.stream(facts)
 end
 
 function schedule.nest(facts)
-  return nest(facts, work, { threads = NEST_THREADS, room = NEST_ROOM, turns_numbers = true, lists = NEST_THREADS })
+  return nest(facts, work, {
+    threads = NEST_THREADS, room = NEST_ROOM, turns_numbers = true, lists = { points = NEST_THREADS, places = 1024 },
+  })
 end
 
 schedule.chain_matrix, schedule.chain_vector = schedule.chain, schedule.chain

@@ -222,8 +222,8 @@ static const lathe_way $(defines "ways")[] = {
 //@ for c, cut in ipairs(step.way ~= false and step.cuts or {}) do
 //@ local wide = way.side or cut.bn and cut.bn * (step.vector or 1)
 //@ local many = cut.joins and ", " .. MANY or ""
-    {.m = $(way.m or step.m), .n = $(way.n or step.n), .k = $step.k$, .above = {$(way.above_m or rows), $(way.above or columns)},
-     .tile = {$(way.side or cut.bm), $(wide or FEW)}, .block = {0, 0, $(cut.left > 0 and cut.terms or SLICES)$many$},
+    {.m = $(way.m or step.m), .n = $(way.n or step.n), .k = $(way.k or step.k), .above = {$(way.above_m or rows), $(way.above or columns)},
+     .tile = {$(way.side or cut.bm), $(wide or FEW)}, .block = {0, 0, $(way.block or cut.left > 0 and cut.terms or SLICES)$many$},
      .cut = $c$},
 //@ rows, columns = math.max(rows, cut.rows or 0), math.max(columns, (cut.columns or 0) * (step.vector or 1))
 //@ end

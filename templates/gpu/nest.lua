@@ -205,7 +205,7 @@ local function shapes_of(facts, machine, step, together, few)
   if step.scanned then
     return scans_of(facts, machine, step)
   elseif step.kind == "list" then
-    return { shape("_lists", 1, { threads = machine.lists, points = 1, at_once = 2 }) }
+    return { shape("_lists", 1, { threads = machine.lists.points, points = 1, at_once = 2 }) }
   end
   if #step.gathered == 0 or picks(step) then
     return { shape("_points", 1) }
@@ -349,7 +349,8 @@ end
 
 -- machine: { threads, room, turns_numbers, scans_lanes, holds, lists }: threads and bytes of shared memory that a block
 -- always has; whether squares are of what is computed in, not of elements; whether scans go by vectors that lanes
--- merge; the bytes that a block may ask for, if any; and the points, and threads, of a block that lists their places.
+-- merge; the bytes that a block may ask for, if any; and the points, and threads, of a block that lists their places,
+-- and the places that it goes through at a time.
 return function(facts, work, machine)
   local record = facts.programs.nest
   local made = {
@@ -398,7 +399,8 @@ return function(facts, work, machine)
     end
     local vector, small = vector_of(facts, machine, step), small_of { step }
     local lists = step.kind == "list" and {
-      units = { [step.target] = machine.lists }, way = { n = 1 << step.target - 1, above = machine.lists },
+      units = { [step.target] = machine.lists.points },
+      way = { n = 1 << step.target - 1, above = machine.lists.points, k = step.over, block = machine.lists.places },
     } or nil
     local by_lanes = step.scanned and machine.scans_lanes
     local function ways_of()
