@@ -14,7 +14,7 @@ local function across(facts, side)
 end
 
 local function thin(facts, made, rows)
-  local at_once, some, one = 128 // facts.bits, { 22, 1200, 7800 }, { 26, 2700, 4800 }
+  local at_once, some, one = 128 // facts.bits, { 27, 1100, 9200 }, { 11, 1950, 3450 }
   local rate, wait, start = table.unpack(rows > 1 and some or one)
   return {
     sums = "thin", name = "_rows" .. rows, rows = rows, bm = rows, bn = across(facts, made.b), bk = 32768 // facts.bits,
@@ -38,8 +38,8 @@ end
 
 -- Of a few terms: for many rows and columns, or few of either.
 local SHORT = {
-  { 512, 16, "columns", rate = 45, start = 3000 }, { 8, 512, "rows", rate = 25, start = 3400 },
-  { 64, 128, rate = 43, start = 2900 },
+  { 512, 16, "columns", rate = 28, start = 2700 }, { 8, 512, "rows", rate = 13, start = 3000 },
+  { 64, 128, rate = 25, start = 1200 },
 }
 local TERMS = 16
 
@@ -78,12 +78,12 @@ local function tile(facts, p, side)
 end
 
 -- Sides of tiles of f32, with multiply-adds in a clock, clocks between the slices of a block that is alone, and clocks
--- that a tile takes besides, as of one H200 and one H100. bk: bytes of a slice's terms.
-local WIDE = { columns = 256, tm = 16, bk = 32, rate = 78, start = 4600 }
-local OWN = { columns = 128, bk = 64, rate = 84, start = 4700 }
+-- that a tile takes besides: see templates/gpu/launches.c. bk: bytes of a slice's terms.
+local WIDE = { columns = 256, tm = 16, bk = 32, rate = 89, start = 11300 }
+local OWN = { columns = 128, bk = 64, rate = 60, start = 6450 }
 local SMALL = {
-  { bm = 64, columns = 64, tn = 4, bk = 64, at_once = 4, rate = 75, wait = 940, start = 4200 },
-  { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 38, wait = 950, start = 4500 },
+  { bm = 64, columns = 64, tn = 4, bk = 64, at_once = 4, rate = 60, wait = 1870, start = 2200 },
+  { bm = 32, columns = 32, tm = 4, tn = 4, bk = 128, at_once = 6, rate = 34, wait = 2330, start = 2700 },
 }
 
 local function small_tiles(list, facts, p)
@@ -116,7 +116,7 @@ end
 local function fetched_few(list, facts, step, made, p, copies)
   if p.products ~= "tf32" and made.a.along == "k" then
     local shape = tensor.fetched(p, 64, 16, true)
-    shape.rows, shape.start = 16, copies and 2300 or shape.start
+    shape.rows, shape.start = 16, copies and 1250 or shape.start
     add_fetched(list, facts, step, made, copies, shape)
   end
 end

@@ -6,7 +6,7 @@ local STAGES = 192 * 1024 -- bytes of shared memory for slices that the copy eng
 -- With so many columns multiply-adds of 16 bits in a clock, clocks between the slices of a block that waits for each,
 -- and clocks that a tile takes besides; of 16 the other factor's 64 come from memory once.
 local SPEED = {
-  [16] = { 160, 450, 4200 }, [64] = { 1200, 830, 4000 }, [128] = { 1740, 1000, 3100 }, [256] = { 1875, 1200, 4700 },
+  [16] = { 390, 180, 4200 }, [64] = { 1260, 880, 4750 }, [128] = { 1360, 1160, 4150 }, [256] = { 1470, 1480, 3250 },
 }
 
 -- Terms of a slice, whose lines have 128 bytes.
@@ -16,13 +16,13 @@ end
 
 -- Of slices that the threads copy, which are there as they are in memory: numbers of f32 are rounded on the way to mma.
 -- side: rows and columns of the tile, nil for the variant's own. rest: whether the copy engine may bring factors, so
--- that where it cannot these go through registers, of which rate and wait are others. All as of one H100.
+-- that where it cannot these go through registers, of which rate and wait are others.
 function tensor.copied(p, side, rest)
   local terms = terms_of(p)
   local bm, bn = side or p.bm, side or p.bn == "auto" and 128 or p.bn
   local warp_m, warp_n = math.min(64, bm // 2), math.min(64, bn // (side and 2 or 4))
   local stages = side and 4 or rest and 3 or p.stages
-  local speed = side and { 240, 1400, 2950, 170, 2300 } or { 440, 1000, 4800, 400, 1000 }
+  local speed = side and { 375, 775, 3900, 230, 1950 } or { 320, 1000, 5300, 400, 1000 }
   return {
     sums = "tensor", name = ("_mma%dx%dx%d"):format(bm, bn, stages), bm = bm, bn = bn, bk = terms, warp_m = warp_m,
     warp_n = warp_n, stages = stages, threads = bm // warp_m * (bn // warp_n) * 32,

@@ -301,17 +301,19 @@ static size_t copied(const lathe_query *q, const lathe_cut *c) {
   return bytes;
 }
 
-/* Takes a cut where it is faster, with the best number of shares. Clocks as of one H100: what a multiprocessor
- * multiplies and stores, or what its blocks wait for slices; each tile's start; where blocks share terms, to leave
- * sums, to meet, and for the last of them to take all; and a launch that copies factors. The blocks of a cluster read
- * each other's sums, a share of the rows each. Where several clusters share a tile, what a block leaves after that, and
- * the last takes of each cluster, is no more than such a share. */
+/* Takes a cut where it is faster, with the best number of shares. Of clocks: what a multiprocessor multiplies and
+ * stores, or what its blocks wait for slices; each tile's start; where blocks share terms, to leave sums, to meet, and
+ * for the last of them to take all; and a launch that copies factors. The blocks of a cluster read each other's sums, a
+ * share of the rows each. Where several clusters share a tile, what a block leaves after that, and the last takes of
+ * each cluster, is no more than such a share.
+ * The constants here and those of cuts were fitted together, to times of each cut at 304 drawn shapes on an H100 and an
+ * H200: what is chosen takes 1.2 % longer than the fastest in the mean. None alone says what a device can do. */
 static void try_fastest(lathe_query *q, const lathe_step *s, const lathe_cut *c, size_t shared,
                         size_t most) {
-  const double stored = (double)c->bm * c->bn / 6, met = 2500, joined = 1200 + c->left / 16,
+  const double stored = (double)c->bm * c->bn / 4.3, met = 1000, joined = 2950 + c->left / 16,
                taken = c->left * 8 / (c->threads < 128 ? c->threads : 128);
   const size_t tiles = tiles_of(s, c), slices = lathe_times(s->k, c->terms), bytes = copied(q, c);
-  const double ahead = bytes > 0 ? 9000 + (double)bytes / 1000 : 0;
+  const double ahead = bytes > 0 ? 6300 + (double)bytes / 1400 : 0;
   const double rate = q->rest && c->rest_rate ? c->rest_rate : c->rate;
   const double wait = q->rest && c->rest_wait ? c->rest_wait : c->wait;
 
