@@ -135,7 +135,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'finds lists of a workgroup that begin anew' fault looked_up glsl/nest_lists.comp 'less++' ''
   # shellcheck disable=SC2016
   is 'finds places of a list that are left out by Vulkan' fault looked_up glsl/nest_lists.comp \
-    'from += $CHUNK$u' 'from += $(2 * CHUNK)u'
+    'from += $CHUNK$u' 'from += $(2 * CHUNK)u' --size v=30xu=3xd=2xa=60xb=40
   # shellcheck disable=SC2016
   is 'finds the last term of a span left out by Vulkan' fault repeated glsl/nest_points.comp 'clamp($high$ + 1l,' \
     'clamp($high$,'

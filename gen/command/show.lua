@@ -85,9 +85,15 @@ local function show_step(step, dims, lines, taken)
       end), " ")
     end), ", ") .. " }"
   end)
-  put(lines, "    ", step.name .. ": sum of a * b, " .. table.concat(groups, ", "))
-  local roots = { { begins = "a =", node = step.a }, { begins = "b =", node = step.b } }
-  table.move(roots_of(step.values), 1, #step.values, 3, roots)
+  local meet = step.meet
+  put(lines, "    ", step.name .. ": sum of " .. (meet and "what they make, " or "a * b, ") .. table.concat(groups, ", "))
+  local roots = {
+    { begins = (meet and meet.a or "a") .. " =", node = step.a },
+    { begins = (meet and meet.b or "b") .. " =", node = step.b }, 
+  }
+  roots[#roots + 1] = meet and meet.own and { begins = "own =", node = meet.own }
+  roots[#roots + 1] = meet and { begins = "term =", node = meet.node }
+  table.move(roots_of(step.values), 1, #step.values, #roots + 1, roots)
   local made
   made, taken = formula.lines(roots, dims, taken)
   put(lines, "      ", table.unpack(made))

@@ -19,6 +19,7 @@ cuda.types = types.spelt "cuda"
 -- Marks: {f} the ending of the library's names. mad is one instruction; the other sums of products
 -- stay two roundings in f32 and f64, for nvcc is told -fmad=false there.
 cuda.gathers_two = true -- see passes.together
+cuda.meets = true -- see steps.make
 cuda.ways = { "held", "short" }
 -- What ranges.lua asks of numbers.
 cuda.range_words = { least = "lathe_least<number>(%s, %s)", most = "lathe_most<number>(%s, %s)", floor = "floor(%s)" }

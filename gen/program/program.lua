@@ -27,10 +27,10 @@ local wanted = {
   contract = "contractions", chain = "layers of a batch's rows, one after the other,",
   chain_matrix = of_matrices, chain_vector = of_matrices,
 }
-local function by_steps(op, part)
+local function by_steps(op, language, part)
   local record, reason, links = op.steps, nil, nil
-  if part.steps or not record then
-    record, reason = steps.make(op, op.values, part.steps)
+  if part.steps or language.meets or not record then
+    record, reason = steps.make(op, op.values, part.steps or { meets = language.meets })
   end
   if record and part.template ~= "contract" then
     links, reason = chain.of(record, wanted[part.template] == of_matrices and part.dtype)
@@ -50,7 +50,7 @@ function program.of_part(op, language, part)
   if part.run then
     return op.sequence.runs[part.run].programs
   elseif wanted[template] then
-    return by_steps(op, part)
+    return by_steps(op, language, part)
   elseif template == "stream" then
     return { stream = op.stream or text.fail(op.where "variants", "variants: %s: expected products that "
       .. "are only reduced for this implementation, found %s", op.name, select(2, stream.make(op, op.values))) }

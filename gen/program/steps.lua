@@ -5,6 +5,9 @@
 --     .name                  "step1"
 --     .over, .axes           sets: the axes that it sums over, and the axes of its results
 --     .a, .b                 graphs whose product it sums; b is the constant 1 where nothing is left for it
+--     .meet                  what it sums in place of the product, nil where it is that: { node, a, b, own }, a graph
+--                            with leaves "result" of the names a and b, and "own" for the graph own, whose value at a
+--                            point of the result is the same for all terms; nil for none
 --     .batch .m .n .k        lists of runs, outermost first: axes that both factors have and the result too; that of
 --                              both a alone has; b alone; and those that are summed over, which one factor may lack
 --     .leaf                  the leaf "result": what the sum comes to at a point, in the graphs of the values
@@ -180,6 +183,76 @@ function steps.part(sum, whole)
   end
 end
 
+-- ---- what two values come to ---------------------------------------------------------------------------------
+
+-- The sets of axes, of all but those summed over, that a term's operands have on either side, so that each operand that
+-- varies over terms has some of one side alone besides those that all have; nil where there are no two.
+local function sides_of(term, over)
+  local sets, all = {}, ~0
+  expr.visit({ term }, function(node)
+    if node.op == "input" and node.axes & over ~= 0 then
+      sets[#sets + 1] = node.axes & ~over
+      all = all & sets[#sets]
+    end
+  end)
+  local left, grown = 0, true
+  while grown do
+    grown = false
+    for _, set in ipairs(sets) do
+      local own = set & ~all
+      if own & ~left ~= 0 and (left == 0 or own & left ~= 0) then
+        left, grown = left | own, true
+      end
+    end
+  end
+  local right = 0
+  for _, set in ipairs(sets) do
+    right = right | set & ~all & ~left
+  end
+  return left ~= 0 and right ~= 0 and { left = left, right = right } or nil
+end
+
+-- A term as a value of either side's operands and one of the result make it: { left, right, own, node }, own nil where
+-- none of that is; nil where it takes more than these. smallest: of which the value is an operand as it is, a set; else
+-- it is whatever is made of that side's alone.
+local function met_by(term, over, sides, smallest)
+  local memo, values = {}, {}
+  local function of(node)
+    if memo[node] == nil then
+      local has_left, has_right, made = node.axes & sides.left ~= 0, node.axes & sides.right ~= 0, false
+      local varies = node.axes & over ~= 0
+      local side = not varies and "own" or has_left and not has_right and "left" or has_right and not has_left and "right"
+      if is_plain(node) then
+        made = node
+      elseif side and (not smallest[side] or node.op == "input") then
+        made = (values[side] or node) == node and expr.leaf("result", side, "r", node.axes)
+        values[side] = values[side] or node
+      elseif #node > 0 and (side or has_left and has_right) then
+        local args, whole = {}, true
+        for i = 1, #node do
+          args[i] = of(node[i])
+          whole = whole and args[i] ~= false
+        end
+        made = whole and expr.make(node.op, args, node.k)
+      end
+      memo[node] = made
+    end
+    return memo[node]
+  end
+  values.node = of(term)
+  return values.node and values.left and values.right and values
+end
+
+-- Parts a term that is no product of two factors into what met_by says; nil where there is no such way.
+local function met(term, over)
+  local sides, found = sides_of(term, over), nil
+  for way = 0, sides and 7 or -1 do
+    local smallest = { left = way & 1 ~= 0, right = way & 2 ~= 0, own = way & 4 ~= 0 }
+    found = found or met_by(term, over, sides, smallest)
+  end
+  return found
+end
+
 -- ---- what is computed where ----------------------------------------------------------------------------------
 
 -- Why there are no steps for some values, or nil.
@@ -294,9 +367,9 @@ end
 -- The operands of a step, in their order among all of its record.
 function steps.operands_of(record, step)
   local used, list = {}, {}
-  local roots = { step.a, step.b }
-  for i, value in ipairs(step.values) do
-    used[value.operand.name], roots[i + 2] = true, value.node
+  local roots = { step.a, step.b, step.meet and step.meet.own }
+  for _, value in ipairs(step.values) do
+    used[value.operand.name], roots[#roots + 1] = true, value.node
   end
   expr.visit(roots, function(node)
     if node.op == "input" then
@@ -340,6 +413,9 @@ local function lay_out(record, step)
   end
   if inner and step.a.axes & inner ~= 0 then
     step.a, step.b = step.b, step.a
+    if step.meet then
+      step.meet.a, step.meet.b = step.meet.b, step.meet.a
+    end
   end
   step.operands = steps.operands_of(record, step)
   local a, b = step.a.axes, step.b.axes
@@ -357,6 +433,13 @@ function splitter:add(node, over, a, b, scaled)
     name = "step" .. #self.steps + 1, over = over, axes = node.axes, values = {}, sum = node, inside = {},
     a = self:from_before(a), b = self:from_before(b), scaled = scaled,
   }
+  if self.meets and over ~= 0 and (step.a.op == "const" or step.b.op == "const") then
+    local found = met(step.a.op == "const" and step.b or step.a, over)
+    if found then
+      step.a, step.b = found.left, found.right
+      step.meet = { node = found.node, a = "left", b = "right", own = found.own }
+    end
+  end
   step.leaf = expr.leaf("result", step.name, "r", node.axes)
   self.steps[#self.steps + 1] = step
   self.number[node], self.known[node] = #self.steps, nil
@@ -418,7 +501,8 @@ function splitter:mark_factors()
 end
 
 -- The record of some values { operand, node } of an op, or nil and why there is none. Nodes are made in the graph of
--- the values. how: points, whether values of no sum are steps too; stored, whether what is summed is stored before.
+-- the values. how: points, whether values of no sum are steps too; stored, whether what is summed is stored before;
+-- meets, whether a step may sum what it makes of two values that is no product.
 function steps.make(op, values, how)
   how = how or {}
   local reason = unable(values)
@@ -428,7 +512,7 @@ function steps.make(op, values, how)
   expr.enter(values[1].node.graph)
   local self = setmetatable({
     steps = {}, temporaries = {}, number = {}, known = {}, kept = {}, held = {}, before = {},
-    fresh = steps.namer(op),
+    fresh = steps.namer(op), meets = how.meets,
   }, splitter)
   expr.visit(text.map(values, function(value)
     return value.node

@@ -144,6 +144,36 @@ __device__ __forceinline__ void make_a(const raw_a &raw, number (&x)[1]) const {
 }
 //@ return "m", 1
 //@ end
+//@ -- What a step's terms are where they are no products: of a value of either side, and one of the result.
+//@ local function meeting(step, P)
+//@ local count = 128 // k.spelling.bits
+
+__device__ __forceinline__ number meet(number a, number b, number own) const {
+  (void)own;
+  //@ prelude(step.meet)
+  //@ P.call(step.meet.point, function(x)
+  //@   return x.name == step.of.meet.a and "a" or x.name == step.of.meet.b and "b" or "own"
+  //@ end)
+  return packed;
+}
+//@ if step.own then
+//@ raw(step, step.own, "raw_own", "n", count)
+
+/* The values of neighbouring results; 0 where there is none. */
+__device__ __forceinline__ void load_own(size_t m, size_t n, number (&x)[$count$]) const {
+  raw_own raw;
+  const long long there = m < m_count && n < n_count ? (long long)(n_count - n) : 0;
+  (void)raw, (void)there;
+  //@ load(step, step.own, { m = "m", n = "n" }, "n", count, "false", "false")
+  //@ prelude(step.own)
+#pragma unroll
+  for (int nth = 0; nth < $count$; nth++) {
+    //@ compute(step, step.own, "n", count, P)
+    x[nth] = packed;
+  }
+}
+//@ end
+//@ end
 //@ local function factor(step, made, part, letter, across, P, loops, maps)
 //@ if step.of[letter].op == "column" then
 //@   return factor_between()
@@ -336,7 +366,7 @@ bool whole_values, wide_values;
 //@ end
 //@ -- maps: whether the copy engine may bring factors, and results go to memory by whole lines.
 //@ function define(step, made, P, maps)
-//@ for _, name in ipairs { "a", "b", "values", "free", "rows" } do
+//@ for _, name in ipairs { "a", "b", "own", "meet", "values", "free", "rows" } do
 //@ if step[name] and (name ~= "a" or step.of.a.op ~= "column") then
 //@ P.define(step[name].point)
 //@ end
@@ -370,6 +400,10 @@ struct $step.name$ {
   //@ end
   //@ local along_a, count_a = factor(step, made, step.a, "a", "m", P, loops, maps)
   //@ local along_b, count_b = factor(step, made, step.b, "b", "n", P, loops, maps)
+  static constexpr bool MEETS = $(tostring(step.meet ~= nil)), OWN = $(tostring(step.own ~= nil));
+  //@ if step.meet then
+  //@ meeting(step, P)
+  //@ end
   //@ if made.layer and made.layer.results then
   const number *gathered; /* of the tile's rows: of each row what was gathered */
   size_t first_m;

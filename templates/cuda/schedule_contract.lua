@@ -92,12 +92,13 @@ local function small_tiles(list, facts, p)
   end
 end
 
-local function tiles(list, facts, p)
+-- few: whether only tiles that leave registers for as many numbers again are wanted.
+local function tiles(list, facts, p, few)
   if p.bn ~= "auto" then
     list[#list + 1] = tile(facts, p, { columns = math.min(p.bn, 128), bk = 64 })
     return
   end
-  list[#list + 1] = p.bm == 128 and facts.width == 4 and tile(facts, p, WIDE) or nil
+  list[#list + 1] = not few and p.bm == 128 and facts.width == 4 and tile(facts, p, WIDE) or nil
   list[#list + 1] = tile(facts, p, OWN)
   small_tiles(list, facts, p)
 end
@@ -142,9 +143,13 @@ end
 
 return function(facts, work)
   return contract(facts, work, function(v, step, made, _, copies)
-    local is_tensor = v.params.unit ~= "vector" and made.a.plain and made.b.plain
+    local is_tensor = v.params.unit ~= "vector" and made.a.plain and made.b.plain and not step.meet
     made.plain = made.plain or is_tensor
     local list = {}
+    if step.meet then
+      tiles(list, facts, v.params, step.meet.own ~= nil)
+      return list
+    end
     if #step.k > 0 and #step.m > 0 then
       short(list, facts, step)
     end

@@ -214,7 +214,8 @@ local function shapes_of(facts, machine, step, together, few)
     block.most_points = not few and 1024 or nil
     return { short, block, not few and shape("_warp", 32) or nil }
   end
-  return { shape("_short", 1, { most_terms = FEW }), shape("_few", 8, { most_points = 16384 }), shape("_points", 1) }
+  local some = shape("_few", 8, { most_points = not few and 16384 or nil })
+  return { shape("_short", 1, { most_terms = FEW }), some, not few and shape("_points", 1) or nil }
 end
 
 -- Conditions that all products of axes have indexes of 32 bits: those of operands, points and terms.
@@ -335,7 +336,9 @@ local function fused(facts, machine, record, group, steps, vector)
     local column = way_of("_column", 32, THREADS)
     choose(way_of("_short", 1, THREADS), { { of = outside, most = FEW } })
     choose_holding(column)
-    choose(way_of("_few", 8, THREADS), { { of = group.axes, above = MANY_FUSED * vector } })
+    if bytes == 0 or not machine.holds then -- else more terms than blocks hold leave fewer points
+      choose(way_of("_few", 8, THREADS), { { of = group.axes, above = MANY_FUSED * vector } })
+    end
     if fits then
       local points = 8
       choose(way_of("_tall", MOST_THREADS // points, MOST_THREADS),
@@ -457,7 +460,7 @@ return function(facts, work, machine)
       end
     end
     for i, step in ipairs(list) do
-      apart[i] = alone(group.first + i - 1, choices ~= nil and together and step.axes == group.axes)
+      apart[i] = alone(group.first + i - 1, choices ~= nil and step.axes == group.axes)
     end
     for _, choice in ipairs(choices or {}) do
       choice.steps = { launch_of(group.first, group.last, choice.ways, {
