@@ -86,7 +86,7 @@ local function show_step(step, dims, lines, taken)
     end), ", ") .. " }"
   end)
   local meet = step.meet
-  put(lines, "    ", step.name .. ": sum of " .. (meet and "what they make, " or "a * b, ") .. table.concat(groups, ", "))
+  put(lines, "    ", step.name .. ": sum of " .. (meet and "term" or "a * b") .. ", " .. table.concat(groups, ", "))
   local roots = {
     { begins = (meet and meet.a or "a") .. " =", node = step.a },
     { begins = (meet and meet.b or "b") .. " =", node = step.b }, 

@@ -2,9 +2,9 @@
 -- lower.lua's, `k`, with
 --   k.record   the op's record of steps; k.stride: steps.stride; k.chain: that of chain.lua, where it is one
 --   k.own      the same lowering, of what is in memory in the type that is computed in, as temporaries are
---   k.steps    for each step { name, of, a, b, meet, own, values }: `of` is what the record has of it; a and b are the parts
---              of its factors, with the one result "packed"; meet, of what it makes of them where that is no product,
---              with that result too; values is the part of what it stores
+--   k.steps    for each step { name, of, a, b, meet, own, values }: `of` is what the record has of it; a and b are the
+--              parts of its factors, with the one result "packed"; meet and own those of a term that is no product,
+--              and of the value that it has of the result, or nil; values is the part of what it stores
 -- A part has what it takes to compute its graphs at a point:
 --   part.k         the lowering: its uniforms("call") are wanted ahead of the point function's calls
 --   part.point     the point function; its inputs of kind "element" are those of operands and temporaries, that of

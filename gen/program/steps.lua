@@ -221,7 +221,7 @@ local function met_by(term, over, sides, smallest)
     if memo[node] == nil then
       local has_left, has_right, made = node.axes & sides.left ~= 0, node.axes & sides.right ~= 0, false
       local varies = node.axes & over ~= 0
-      local side = not varies and "own" or has_left and not has_right and "left" or has_right and not has_left and "right"
+      local side = not varies and "own" or has_left ~= has_right and (has_left and "left" or "right")
       if is_plain(node) then
         made = node
       elseif side and (not smallest[side] or node.op == "input") then

@@ -1,6 +1,6 @@
 //@ -- Lists by each point along an axis the places where an index is that point, in order. A workgroup has a point for
-//@ -- each invocation and goes twice through all places: it counts those of each point, and then, some places at a time,
-//@ -- each invocation puts down its own of those that are any of the workgroup's. Limited by the reading of the index.
+//@ -- each invocation and goes twice through all places: it counts those of each point; then each invocation puts down
+//@ -- its own, some places at a time, of those that are any of the workgroup's. Limited by the reading of the index.
 
 //@ local S = use "../c/nest_step.c"
 //@ local N = use "nest_points.comp"
@@ -21,12 +21,13 @@ shared uint $ends$[$shape.threads$], $hits$[$(CHUNK // 32)], $points$[$CHUNK$], 
 //@ for _, place in ipairs(of.keep) do
 //@ around[#around + 1] = place ~= of.target and place or nil
 //@ end
-//@ -- The point of the index at a place, as that of an invocation: no less than their number where it is none of theirs.
+//@ -- The invocation whose point the index at a place is: no less than their number where it is none's.
 //@ local function find(place)
 $I$ rest = $place$;
 //@ N.decode_points(step, of.loops, "rest")
 const uint64_t index = uint64_t($(k.place(of.index, N.words)));
-const uint point = index >= uint64_t(first) && index < uint64_t($extent$) ? uint(min(index - uint64_t(first), $shape.threads$ul)) : $shape.threads$u;
+const bool is_near = index >= uint64_t(first) && index < uint64_t($extent$);
+const uint point = is_near ? uint(min(index - uint64_t(first), $shape.threads$ul)) : $shape.threads$u;
 //@ end
 const $I$ blocks = $extent$ / $shape.threads$$u$ + ($extent$ % $shape.threads$$u$ != 0$u$ ? 1$u$ : 0$u$);
 if (group >= $(#around > 0 and N.count(step, around) .. " * " or "")blocks)
