@@ -89,7 +89,7 @@ local function show_step(step, dims, lines, taken)
   put(lines, "    ", step.name .. ": sum of " .. (meet and "term" or "a * b") .. ", " .. table.concat(groups, ", "))
   local roots = {
     { begins = (meet and meet.a or "a") .. " =", node = step.a },
-    { begins = (meet and meet.b or "b") .. " =", node = step.b }, 
+    { begins = (meet and meet.b or "b") .. " =", node = step.b },
   }
   roots[#roots + 1] = meet and meet.own and { begins = "own =", node = meet.own }
   roots[#roots + 1] = meet and { begins = "term =", node = meet.node }
