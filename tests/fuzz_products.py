@@ -73,8 +73,17 @@ class Factory:
             return made(rng.choice(["abs", "tanh", "sigmoid", "square", "neg"]), x)
         return made("max", x, self.number(0.0))
 
+    def term(self, a, b):
+        """What two values come to: mostly their product."""
+        kind = self.rng.random()
+        if kind < 0.88:
+            return self.made("mul", a, b)
+        if kind < 0.92:
+            return self.made("max", a, b)
+        return self.made(self.rng.choice(["abs", "square"]), self.made("sub", a, b))
+
     def sum(self, a, b, over):
-        product = self.made("mul", a, b) if b is not None else a
+        product = self.term(a, b) if b is not None else a
         kind = "mean" if self.rng.random() < 0.1 else "sum"
         return Node(kind, (product,), place=product.place - set(over), over=tuple(over))
 
