@@ -19,6 +19,7 @@ glsl.types = types.spelt "glsl"
 glsl.folds_otherwise = true -- glslang, in double
 glsl.drops_zeros = true -- lavapipe
 glsl.gathers_two = true -- see passes.together
+glsl.meets = true -- see steps.make
 glsl.ways = { "held" }
 -- What ranges.lua asks of numbers.
 glsl.range_words = { least = "min({n}(%s), {n}(%s))", most = "max({n}(%s), {n}(%s))", floor = "floor(%s)" }
@@ -70,7 +71,7 @@ glsl.sets = { vulkan = set }
 function glsl.methods:is_loose()
   local roots = {}
   for _, step in ipairs(self.steps or {}) do
-    for _, name in ipairs { "a", "b", "values", "rows", "powers" } do
+    for _, name in ipairs { "a", "b", "meet", "own", "values", "rows", "powers" } do
       for _, result in ipairs(step[name] and step[name].results or {}) do
         roots[#roots + 1] = result.node
       end

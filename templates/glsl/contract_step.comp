@@ -107,7 +107,7 @@ void lathe_store$bytes$x$count$(uint64_t from, uint64_t apart, uvec4 words, uint
 //@ end
 //@ -- The points of a step's parts.
 //@ function define(step)
-//@ for _, name in ipairs { "a", "b", "values", "free", "rows", "powers" } do
+//@ for _, name in ipairs { "a", "b", "own", "meet", "values", "free", "rows", "powers" } do
 //@ if step[name] then
 //@ P.define(step[name].point)
 //@ end

@@ -1,5 +1,5 @@
 //@ -- Sums of products over tiles of the result, by plain arithmetic: of any types and strides, whatever is computed of
-//@ -- the factors before they are multiplied. A workgroup has a tile of bm x bn sums, of which each invocation has tm x
+//@ -- the factors before they are multiplied; or sums of what else two values come to. A workgroup has a tile of bm x bn sums, of which each invocation has tm x
 //@ -- tn in registers. Slices of bk terms of both factors go through shared memory; while one is multiplied, the next
 //@ -- is on its way, as it is in memory.
 //@ local C = use "contract_step.comp"
@@ -102,7 +102,31 @@ const uint lane = thread % 32u,
 //@   return ("(own_m + %s / %du * %du) * %du + %s %% %du"):format(row, W, own.lanes_m, W, row, W),
 //@     ("(own_n + %s %% %du * %du) * %du"):format(nth, own.across, own.lanes_n, W)
 //@ end
-//@ -- Adds the products of the terms `from` to `to` to sums. factors: a and b, or b alone where a is in shared memory.
+//@ -- What terms that are no products have of each result: reads it into met_own.
+//@ local function bring_own(step, own)
+$vec$ met_own[$own.many$];
+[[unroll]] for (uint nth = 0u; nth < $own.many$u; nth++) {
+  //@ local m, n = place_of(own, "nth")
+  const uint64_t m = cut.m + $m$, n = cut.n + $n$;
+  const uint there = $(C.there({ m = "m", n = "n" }, "n", "m"));
+  //@ C.declare(step, step.own, "n", W, 1)
+  //@ C.read(step, step.own, { m = "m", n = "n" }, "n", W, "0u", "false")
+  //@ C.compute(step, step.own, "n", W, "0u", function(point)
+    met_own[nth].$(C.component(point)) = packed;
+  //@ end)
+}
+//@ end
+//@ -- Adds terms that are no products to the sums of access `at`, in row i of those of an invocation.
+//@ local function meet(step, sums, at, i, group)
+//@ local of = step.of.meet
+//@ C.compute(step, step.meet, "n", W, "0u", function(point)
+  $sums$[$at$].$(C.component(point)) += packed;
+//@ end, function(point, x)
+//@   return x.name == of.a and ("a%d.%s"):format(i // W, C.component(i))
+//@     or (x.name == of.b and "b%d.%s" or "met_own[%d].%s"):format(x.name == of.b and group or at, C.component(point))
+//@ end)
+//@ end
+//@ -- Adds the terms `from` to `to` to sums. factors: a and b, or b alone where a is in shared memory.
 //@ function add(step, factors, a, b, shape, own, sums)
 //@ local whole = {}
 //@ for i, f in ipairs(factors) do
@@ -111,6 +135,12 @@ const uint lane = thread % 32u,
 const bool whole_$f.letter$ = $(C.is_whole(step, f.part, f.along, f.V));
 //@ end
 const bool fast = $(table.concat(whole, " && "));
+//@ if step.own then
+//@ bring_own(step, own)
+//@ end
+//@ if step.meet then
+uint kept = 0u; // terms in shared memory: what zeros come to may be another number
+//@ end
 for (uint64_t first = from;; first += $shape.bk$ul) {
   if (fast && first < to && to - first >= $shape.bk$ul) {
     //@ for _, f in ipairs(factors) do
@@ -122,7 +152,7 @@ for (uint64_t first = from;; first += $shape.bk$ul) {
     //@ end
   }
   if (first > from)
-    [[unroll]] for (uint term = 0u; term < $shape.bk$u; term++) {
+    $(step.meet and "[[dont_unroll]]" or "[[unroll]]") for (uint term = 0u; term < $(step.meet and "kept" or shape.bk .. "u"); term++) {
       //@ for group = 0, own.down - 1 do
       const $vec$ a$group$ = $a.slice$[$a.term$ * $a.line$u + own_m + $(group * own.lanes_m)u];
       //@ end
@@ -132,7 +162,11 @@ for (uint64_t first = from;; first += $shape.bk$ul) {
       //@ for i = 0, shape.tm - 1 do
       //@ for group = 0, own.across - 1 do
       //@ local at = i * own.across + group
+      //@ if step.meet then
+      //@ meet(step, sums, at, i, group)
+      //@ else
       $sums$[$at$] = fma($vec$(a$(i // W).$(C.component(i))), b$group$, $sums$[$at$]);
+      //@ end
       //@ end
       //@ end
     }
@@ -142,6 +176,9 @@ for (uint64_t first = from;; first += $shape.bk$ul) {
   barrier();
   //@ for _, f in ipairs(factors) do
   //@ keep(step, f, shape)
+  //@ end
+  //@ if step.meet then
+  kept = left;
   //@ end
   barrier();
 }

@@ -83,8 +83,8 @@ local function matrices(list, p)
   list[#list + 1] = matrix(p.bm, p.bn, p)
 end
 
-local function tiles(list, facts, made, p)
-  local plain = made.a.plain and made.b.plain
+local function tiles(list, facts, step, made, p)
+  local plain = made.a.plain and made.b.plain and not step.meet
   if p.unit == "matrix" and plain then
     matrices(list, p)
   elseif p.unit == "workgroup" and plain then
@@ -108,12 +108,14 @@ return function(facts, work, wanted)
     if wanted and not wanted(nth) then
       return {}
     end
-    local list = { thin(facts, made_step.b, "a", 1) }
-    if #step.m > 0 then
+    local list = { not step.meet and thin(facts, made_step.b, "a", 1) or nil }
+    if step.meet then
+      tiles(list, facts, step, made_step, v.params)
+    elseif #step.m > 0 then
       list[2] = thin(facts, made_step.a, "b", 1)
       list[3] = thin(facts, made_step.b, "a", 8)
       list[4] = thin(facts, made_step.a, "b", 8)
-      tiles(list, facts, made_step, v.params)
+      tiles(list, facts, step, made_step, v.params)
     end
     return number(nth, list)
   end)

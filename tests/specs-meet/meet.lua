@@ -12,7 +12,10 @@ local function declare(name, inputs, outputs, compute, keys)
   op(name) {
     doc = name, inputs = inputs, outputs = outputs, scalars = keys and keys.scalars, compute = compute, sizes = { size },
     dtypes = { "f32", "f16" }, ulp = 64, backward = keys and keys.backward and {} or nil,
-    variants = { { backend = "scalar" }, { backend = "cuda" }, { backend = "cuda", bn = "auto" } },
+    variants = {
+      { backend = "scalar" }, { backend = "cuda" }, { backend = "cuda", bn = "auto" },
+      { backend = "cuda", unit = "mma", bn = "auto", dtypes = "f16" }, { backend = "vulkan", bm = 32, bn = 64, bk = 8 },
+    },
   }
 end
 
