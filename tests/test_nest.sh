@@ -132,7 +132,8 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   # shellcheck disable=SC2016
   is 'finds elements of a vector at one place' fault stencil glsl/nest_points.comp '= first + e;' '= first;'
   is 'finds vectors past the end of what is gathered' fault extremes glsl/nest_points.comp 'if (e < there)' 'if (true)'
-  is 'finds lists of a workgroup that begin anew' fault looked_up glsl/nest_lists.comp 'less++' ''
+  is 'finds lists of a workgroup that begin anew' fault looked_up glsl/nest_lists.comp 'less++' '' \
+    --size v=600xu=3xd=2xa=6xb=7
   # shellcheck disable=SC2016
   is 'finds places of a list that are left out by Vulkan' fault looked_up glsl/nest_lists.comp \
     'from += $CHUNK$u' 'from += $(2 * CHUNK)u' --size v=30xu=3xd=2xa=60xb=40

@@ -76,13 +76,13 @@ def take(cuts, known):
         for shares in range(fewest, most + 1):
             each = -(-tiles * shares // known["machine"])
             waves, full = -(-each // cut["at_once"]), min(-(-slices // shares) * cut["terms"], terms)
-            clocks = max(each * (cut["tile"] * full / rate + cut["tile"] / 6),
+            clocks = max(each * (cut["tile"] * full / rate + cut["tile"] / 4.3),
                          waves * -(-full // cut["slice"]) * wait) + waves * cut["start"]
             blocks = value_of(cut["cluster"], dict(known, shares=shares)) if "joins" in cut else 1
             if blocks > 1:
-                clocks += 1200 + cut["left"] / 16
+                clocks += 2950 + cut["left"] / 16
             if shares > blocks:
-                clocks += 2500 + cut["left"] * 8 / min(cut["threads"], 128) / blocks * (shares // blocks + 1)
+                clocks += 1000 + cut["left"] * 8 / min(cut["threads"], 128) / blocks * (shares // blocks + 1)
             if not best or clocks < best[0]:
                 best = (clocks, shares, cut)
     if not best:
