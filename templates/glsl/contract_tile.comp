@@ -138,7 +138,9 @@ const bool fast = $(table.concat(whole, " && "));
 //@ if step.own then
 //@ bring_own(step, own)
 //@ end
+//@ local unroll, terms = "[[unroll]]", shape.bk .. "u"
 //@ if step.meet then
+//@ unroll, terms = "[[dont_unroll]]", "kept"
 uint kept = 0u; // terms in shared memory: what zeros come to may be another number
 //@ end
 for (uint64_t first = from;; first += $shape.bk$ul) {
@@ -152,7 +154,7 @@ for (uint64_t first = from;; first += $shape.bk$ul) {
     //@ end
   }
   if (first > from)
-    $(step.meet and "[[dont_unroll]]" or "[[unroll]]") for (uint term = 0u; term < $(step.meet and "kept" or shape.bk .. "u"); term++) {
+    $unroll$ for (uint term = 0u; term < $terms$; term++) {
       //@ for group = 0, own.down - 1 do
       const $vec$ a$group$ = $a.slice$[$a.term$ * $a.line$u + own_m + $(group * own.lanes_m)u];
       //@ end
