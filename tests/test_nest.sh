@@ -210,7 +210,8 @@ if command -v "${CXX:-c++}" >/dev/null; then
     'less += at < first' 'less += at <= first'
   is 'finds a warp that lists over what the one before has listed' fault looked_up cuda/nest_lists.h 'begin += some' ''
   is 'finds a lane that lists over another' fault looked_up cuda/nest_lists.h 'listed[next + earlier]' 'listed[next]'
-  is 'finds lists of a block that begin anew' fault looked_up cuda/nest_lists.h 'end += before;' ''
+  is 'finds lists of a block that begin anew' fault looked_up cuda/nest_lists.h 'end += before;' '' \
+    --size v=600xu=3xd=2xa=6xb=7
   # shellcheck disable=SC2016
   is 'finds a list of the first point of a vector alone' fault along_rows cuda/nest.cu \
     'listed.target == of.along and "V" or "1"' '"1"'
