@@ -185,7 +185,7 @@ if command -v "${CXX:-c++}" >/dev/null; then
         total.clear();
       add' 'add' --no-probe --size 400x8
   is 'finds a block that forgets what it has scanned' fault scanned cuda/nest_scan.h \
-    'shared.before[column] = shared.after[column];' '(void)column;' --no-probe --size 1x70x33000
+    'shared.before[column] = shared.after[column];' '(void)column;' --no-probe --size 1x9x33000
   is 'finds a tile that forgets those before it' fault scanned_rows cuda/nest_scan.h 'all.merge(shared.ahead[of]);' \
     '(void)of;' --no-probe --size 1x9000
   is 'finds a tile of columns that forgets those before it' fault scanned cuda/nest_scan.h 'all.merge(its[of]);' \
@@ -194,9 +194,9 @@ if command -v "${CXX:-c++}" >/dev/null; then
         all =' 'if (false)
         all =' --no-probe --size 1x2600x9
   is 'finds a part that is not what a point comes to' fault recurring cuda/nest_scan.h \
-    'if (!all_sure(sure)) {' 'if (false) {' --no-probe --special zero --size 700x300
+    'if (!all_sure(sure)) {' 'if (false) {' --no-probe --special zero --size 300x100
   is 'finds a lane that goes on before its turn' fault recurring cuda/nest_scan.h \
-    'at == warp && nth == lane' 'nth == lane' --no-probe --special zero --size 700x300
+    'at == warp && nth == lane' 'nth == lane' --no-probe --special zero --size 2600x9
   is 'finds vectors past the end of a row' fault scanned_rows cuda/nest_scan.h 'if ((int)e < its.there)' 'if (true)' \
     --no-probe --size 3x31
   is 'finds steps that do not wait for each other' fault softmax_first cuda/nest.h \
