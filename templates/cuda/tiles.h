@@ -222,6 +222,7 @@ template <typename C, int BM, int BN, int BK, int TM, int TN> struct lathe_sums 
 #pragma unroll
       for (int j = 0; j < TN; j++)
         sums[i][j] = 0;
+    own[0][0] = 0;
   }
 
   static __device__ __forceinline__ void fragments(number (&a)[TM], number (&b)[TN],
