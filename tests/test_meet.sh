@@ -17,6 +17,21 @@ is 'finds that of the result' shows lengths_11_backward 'own = x term = (own - l
 is 'finds what one side makes' shows not_zero 'left = x * w right = y own = v'
 is 'finds operands where both sides make several things' shows twice 'left = x right = y own = w term ='
 is 'leaves three values alone' shows three 'a = 1 b = abs(w + (x - y))'
+refused() { # layers are products
+  cat >"$tmp/tree/specs/layers.lua" <<'EOF'
+op "layers" {
+  doc = "layers", inputs = { x = { "b", "i" }, v = { "h", "i" }, w = { "o", "h" } }, outputs = { y = { "b", "o" } },
+  compute = function(x, v, w) return sum(max(sum(abs(x - v), "i"), 0) * w, "h") end,
+  sizes = { { "S", b = 5, i = 3, h = 7, o = 2 } }, dtypes = { "f32" }, ulp = 8,
+  variants = { { backend = "cuda", implementation = "for_loop" } },
+}
+EOF
+  "$LATHE_GEN" --src "$tmp/tree" --backend cuda show layers 2>"$tmp/refusal"
+  code=$?
+  rm "$tmp/tree/specs/layers.lua"
+  [ $code = 1 ] && grep -F 'found a first product without rows' "$tmp/refusal"
+}
+is 'takes no layer for one that is no product' refused
 backend=scalar
 is 'leaves processors alone' shows lengths_12 'a = 1 t1 = x - y'
 

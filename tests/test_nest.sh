@@ -136,7 +136,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
     --size v=600xu=3xd=2xa=6xb=7
   # shellcheck disable=SC2016
   is 'finds places of a list that are left out by Vulkan' fault looked_up glsl/nest_lists.comp \
-    'from += $CHUNK$u' 'from += $(2 * CHUNK)u' --size v=30xu=3xd=2xa=60xb=40
+    'from += $shape.places$u' 'from += $(2 * shape.places)u' --size v=30xu=3xd=2xa=60xb=40
   # shellcheck disable=SC2016
   is 'finds the last term of a span left out by Vulkan' fault repeated glsl/nest_points.comp 'clamp($high$ + 1l,' \
     'clamp($high$,'

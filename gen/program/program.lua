@@ -29,8 +29,9 @@ local wanted = {
 }
 local function by_steps(op, language, part)
   local record, reason, links = op.steps, nil, nil
-  if part.steps or language.meets or not record then
-    record, reason = steps.make(op, op.values, part.steps or { meets = language.meets })
+  local how = part.steps or part.template == "contract" and language.meets and { meets = true } or nil
+  if how or not record then
+    record, reason = steps.make(op, op.values, how)
   end
   if record and part.template ~= "contract" then
     links, reason = chain.of(record, wanted[part.template] == of_matrices and part.dtype)

@@ -40,11 +40,8 @@
 //@ local words = S.words(function(place) return "(int64_t)i" .. place end, function(name)
 //@   return element(step.values, step, S.operand_of(name))
 //@ end)
-//@ local around, instead = {}, S.first_of(step.of, "0")
+//@ local around, instead = S.around(step.of), S.first_of(step.of, "0")
 //@ instead[target] = "0"
-//@ for _, place in ipairs(step.of.keep) do
-//@ around[#around + 1] = place ~= target and place or nil
-//@ end
 //@ open(around, nil, true)
 $type$ *const ends = $step.of.ends.name$ + $(S.at(step.of.ends.dim_index, nil, nil, instead));
 $type$ *const places = $step.of.places.name$ + $(S.at(step.of.places.dim_index, nil, nil, instead));

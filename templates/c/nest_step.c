@@ -121,6 +121,14 @@
 //@   end
 //@   return instead
 //@ end
+//@ -- The places of a list's points but its target.
+//@ function around(list)
+//@   local places = {}
+//@   for _, place in ipairs(list.keep) do
+//@     places[#places + 1] = place ~= list.target and place or nil
+//@   end
+//@   return places
+//@ end
 //@ -- Of a step's loops those that its list does not go through.
 //@ function loops_besides(step)
 //@   local list = {}

@@ -416,7 +416,7 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$) $
   //@ elseif shape.turned then
   lathe_turned<$step.name$<$args$>>(args);
   //@ elseif step.of.kind == "list" then
-  lathe_list_places<$step.name$<$args$>>(args);
+  lathe_list_places<$step.name$<$args$>, $shape.threads$, $shape.places$>(args);
   //@ elseif step.of.scanned then
   lathe_scan<$step.name$<$args$>, LATHE_SCAN_$(shape.cut:upper()), $shape.points$, $shape.lanes$, $shape.chunks$, $shape.each$>(args, (unsigned *)args.workspace, (char *)args.workspace + $schedule.counts$ + $temporaries$);
   //@ else

@@ -20,23 +20,20 @@
 //@ end
 //@ -- decode(step, places): what says where a step is of some of its places, by the number `nth`.
 //@ function list_places(step, decode)
-//@ local of, around, instead = step.of, {}, S.first_of(step.of, "0")
-//@ for _, place in ipairs(of.keep) do
-//@ around[#around + 1] = place ~= of.target and place or nil
-//@ end
+//@ local of, around = step.of, S.around(step.of)
   __device__ __forceinline__ I extent() const {
     return dim[$(of.target - 1)];
   }
   __device__ __forceinline__ I first() const {
     return i$of.target$;
   }
-  __device__ __forceinline__ I lists() const {
-    return $(N.count(step, around)) * (I)lathe_times(extent(), LATHE_LISTED);
+  __device__ __forceinline__ I lists(unsigned each) const {
+    return $(N.count(step, around)) * (I)lathe_times(extent(), each);
   }
-  __device__ __forceinline__ void place_list(I nth) {
-    const I each = (I)lathe_times(extent(), LATHE_LISTED);
-    i$of.target$ = nth % each * (I)LATHE_LISTED;
-    nth /= each;
+  __device__ __forceinline__ void place_list(I nth, unsigned each) {
+    const I blocks = (I)lathe_times(extent(), each);
+    i$of.target$ = nth % blocks * (I)each;
+    nth /= blocks;
     //@ decode(step, around)
   }
   __device__ __forceinline__ I places() const {
@@ -58,6 +55,6 @@
   }
   __device__ __forceinline__ unsigned *listed() const {
     //@ N.begin(step)
-    return $of.places.name$ + $(N.at(step, of.places, instead));
+    return $of.places.name$ + $(N.at(step, of.places, S.first_of(of, "0")));
   }
 //@ end

@@ -1,7 +1,7 @@
 //@ -- Sums of products over tiles of the result, by plain arithmetic: of any types and strides, whatever is computed of
-//@ -- the factors before they are multiplied; or sums of what else two values come to. A workgroup has a tile of bm x bn sums, of which each invocation has tm x
-//@ -- tn in registers. Slices of bk terms of both factors go through shared memory; while one is multiplied, the next
-//@ -- is on its way, as it is in memory.
+//@ -- the factors before they are multiplied; or sums of what else two values come to. A workgroup has a tile of bm x bn
+//@ -- sums, of which each invocation has tm x tn in registers. Slices of bk terms of both factors go through shared
+//@ -- memory; while one is multiplied, the next is on its way, as it is in memory.
 //@ local C = use "contract_step.comp"
 //@ local P = use "parts.comp"
 //@ local W, vec = C.W, C.vec

@@ -4,23 +4,19 @@
 
 //@ local S = use "../c/nest_step.c"
 //@ local N = use "nest_points.comp"
-//@ local CHUNK = 1024 -- places at a time
 //@ local function names(shape)
 //@   local name = "lathe_lists_" .. shape.number
 //@   return name, name .. "_hits", name .. "_points", name .. "_before"
 //@ end
 //@ function declare(shape)
 //@ local ends, hits, points, before = names(shape)
-shared uint $ends$[$shape.threads$], $hits$[$(CHUNK // 32)], $points$[$CHUNK$], $before$;
+shared uint $ends$[$shape.threads$], $hits$[$(shape.places // 32)], $points$[$shape.places$], $before$;
 
 //@ end
 //@ -- I, u: the type of places, and how its numbers end.
 //@ function list(step, shape, I, u)
 //@ local of, ends, hits, points, before = step.of, names(shape)
-//@ local target, extent, around, instead = "i" .. of.target, "dim" .. of.target - 1, {}, S.first_of(of, "0" .. u)
-//@ for _, place in ipairs(of.keep) do
-//@ around[#around + 1] = place ~= of.target and place or nil
-//@ end
+//@ local target, extent, around = "i" .. of.target, "dim" .. of.target - 1, S.around(of)
 //@ -- The invocation whose point the index at a place is: no less than their number where it is none's.
 //@ local function find(place)
 $I$ rest = $place$;
@@ -60,19 +56,19 @@ const uint own = $ends$[thread];
 const uint end = $before$ + $ends$[thread];
 if ($target$ < $extent$)
   $(N.element(of.ends)) = end;
-uint64_t next = $(N.address(of.places, instead)) + uint64_t(end - own) * 4ul;
-for ($I$ from = 0$u$; from < all; from += $CHUNK$u) {
-  if (thread < $(CHUNK // 32)u)
+uint64_t next = $(N.address(of.places, S.first_of(of, "0" .. u))) + uint64_t(end - own) * 4ul;
+for ($I$ from = 0$u$; from < all; from += $shape.places$u) {
+  if (thread < $(shape.places // 32)u)
     $hits$[thread] = 0u;
   barrier();
-  for (uint at = thread; at < $CHUNK$u && from + at < all; at += $shape.threads$u) {
+  for (uint at = thread; at < $shape.places$u && from + at < all; at += $shape.threads$u) {
     //@ find("from + at")
     $points$[at] = point;
     if (point < $shape.threads$u)
       atomicOr($hits$[at / 32u], 1u << at % 32u);
   }
   barrier();
-  [[dont_unroll]] for (uint word = 0u; word < $(CHUNK // 32)u; word++)
+  [[dont_unroll]] for (uint word = 0u; word < $(shape.places // 32)u; word++)
     for (uint hits = $hits$[word]; hits != 0u; hits &= hits - 1u) {
       const uint at = word * 32u + uint(findLSB(hits));
       if ($points$[at] == thread) {

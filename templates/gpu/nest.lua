@@ -8,9 +8,10 @@
 --   counts        bytes of the workspace that count how many blocks of each tile's parts have arrived
 --   kernels       { first, last, shape }: of the module, of steps first to last; by number from 0 on, shape.number.
 --                 A shape is a way to cut steps, { name, points, lanes, threads, at_once, vector, held }, of scans
---                 { cut, chunks, each } too (lathe_scanner in templates/cuda/nest_scan.h); those of
---                 threads with vectors are for indexes of 32 bits, but the last, which is `large`; held: where in a
---                 block's memory the elements begin that it holds, nil where it holds none
+--                 { cut, chunks, each } too (lathe_scanner in templates/cuda/nest_scan.h), of lists places, those that
+--                 a block goes through at a time; those of threads with vectors are for indexes of 32 bits, but the
+--                 last, which is `large`; held: where in a block's memory the elements begin that it holds, nil where
+--                 it holds none
 --   variants[i]   { steps, temporaries, listed, number }: listed: by each list the axes whose places it has, which are
 --                 counted by 32 bits; steps[i] is a launch, or { choices }, of which the first is taken that the call's
 --                 extents allow, { when, steps }
@@ -205,7 +206,8 @@ local function shapes_of(facts, machine, step, together, few)
   if step.scanned then
     return scans_of(facts, machine, step)
   elseif step.kind == "list" then
-    return { shape("_lists", 1, { threads = machine.lists.points, points = 1, at_once = 2 }) }
+    local points, places = machine.lists.points, machine.lists.places
+    return { shape("_lists", 1, { threads = points, places = places, points = 1, at_once = 2 }) }
   end
   if #step.gathered == 0 or picks(step) then
     return { shape("_points", 1) }
