@@ -24,9 +24,10 @@ class Nest:
         """Where a point is along an axis."""
         return Node("position", place=frozenset(self.rng.choice(self.axes)))
 
-    def index(self, along):
+    def index(self, along, axes=None):
         """A new operand of indexes."""
-        name, axes = self.factory.free.pop(0), self.factory.some(set(self.axes) - {along})
+        axes = self.factory.some(set(self.axes) - {along}) if axes is None else axes
+        name = self.factory.free.pop(0)
         self.factory.inputs.append(Input(name, axes, kind="index", along=along))
         return Node("input", name=name, place=frozenset(axes))
 

@@ -26,6 +26,24 @@ class Stream(Nest):
     def operand(self, axes):
         return self.factory.operand(axes)
 
+    def mask(self):
+        """One by places, by a number for each row and each key, or by one for all keys of a batch."""
+        rng, made = self.rng, self.made
+        kind = rng.random() if len(self.factory.free) > 3 else 1
+        if kind < 0.2:
+            row, key = (made("whole", self.index("d", (*self.batch, axis))) for axis in "st")
+            return made(rng.choice(["eq", "le", "ge"]), row, key)
+        if kind < 0.35:
+            return made("lt", Node("position", place=frozenset("t")), made("whole", self.index("t", self.batch)))
+        return super().mask()
+
+    def bias(self):
+        """What an operand has at the distance of a row and a key."""
+        made = self.made
+        row, key = (Node("position", place=frozenset(axis)) for axis in "st")
+        x, at = self.factory.operand((*self.batch, "d")), made("add", made("sub", row, key), self.number(2.0))
+        return Node("at", (x, at), place=frozenset((*self.batch, "s", "t")), over=("d",), number=0.0)
+
     def score(self):
         rng, made, factory = self.rng, self.made, self.factory
         q, k = self.operand((*self.rows, "d")), self.operand((*self.batch, "t", "d"))
@@ -39,6 +57,8 @@ class Stream(Nest):
         if rng.random() < 0.25:
             x = made("sub", x, made("mul", factory.operand(self.batch, 0.0, 1.0),
                                     made("abs", made("sub", *(Node("position", place=frozenset(a)) for a in "st")))))
+        if rng.random() < 0.15:
+            x = made("add", x, self.bias())
         for _ in range(rng.choice([0, 1, 1, 2])):
             x = made("select", self.mask(), x, self.number(NOTHING if rng.random() < 0.7 else -3.0))
         return x
@@ -47,6 +67,8 @@ class Stream(Nest):
         rng, made, factory = self.rng, self.made, self.factory
         x, v = self.score(), self.operand((*self.batch, "t", "e"))
         peak = self.over("maximum", x)
+        if rng.random() < 0.15:
+            peak = made("max", peak, factory.operand(self.batch))
         p = made("exp", made("sub", x, peak))
         total = self.over("sum", p)
         if rng.random() < 0.2:

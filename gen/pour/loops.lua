@@ -439,7 +439,7 @@ function step_class:compute(node, is_root)
     return self:declare(node, kernel:text("hit", self:element(node[1]), "i" .. axes.indexes(node.k)[1]))
   elseif op == "random" then
     return self:declare(node, kernel:text("random_at", self:element(node[1]), self:element(node[2]),
-      place_among(axes.all(kernel.dims))))
+      place_among(node.axes)))
   end
   local names = {}
   for i = 1, #node do

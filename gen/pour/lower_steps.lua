@@ -44,8 +44,8 @@ local function lowering(language, part, dtype, name, record, dims, random)
   return k
 end
 
--- The part of a step that has these results. name: of its point function.
-local function part_of(k, op, name, results)
+-- The part of a step that has these results. name: of its point function; elsewhere: the record's `reads`.
+local function part_of(k, op, name, results, elsewhere)
   local scalars, points, known, memo = {}, {}, {}, {}
   local counted = {
     points = function(node)
@@ -70,8 +70,10 @@ local function part_of(k, op, name, results)
   end
   local point = k:point(name, results)
   for _, x in ipairs(point.inputs) do
+    x.of = elsewhere and elsewhere[x.node.name]
     local is_at_axis = x.kind == "hit" or x.kind == "position"
-    x.place, x.places = is_at_axis and places_of(x.node.k)[1], places_of(axes.all(op.dims))
+    x.place = is_at_axis and places_of(x.node.k)[1]
+    x.places = places_of(x.kind == "random" and x.node.axes or axes.all(op.dims))
   end
   return { k = k, point = point, results = results, scalars = scalars, points = points }
 end
@@ -79,12 +81,13 @@ end
 -- What the parts of a record's steps are, and k: see above. more(step, of, k) gives a step further fields; of(ending,
 -- results) makes a part of results { name, node }.
 local function of_record(language, op, part, record, more)
-  local k = lowering(language, part, part.dtype, part.stem, record, op.dims)
+  local k = lowering(language, part, part.dtype, part.stem, record, op.dims, record.random)
   k.stride, k.record, k.own = steps.stride, record, lowering(language, part, k.compute, part.stem, record, op.dims)
   k.steps = text.map(record.steps, function(step)
     local name = part.stem .. "_" .. step.name
     local function of(ending, results)
-      return part_of(lowering(language, part, part.dtype, name .. ending, record, op.dims), op, "point", results)
+      return part_of(lowering(language, part, part.dtype, name .. ending, record, op.dims), op, "point", results,
+        record.reads)
     end
     local made = {
       name = name, of = step,
@@ -105,11 +108,12 @@ function lower_steps.kernel(language, op, part, record)
   return of_record(language, op, part, record)
 end
 
--- What places decide of some values of a stream's pass: rules_out, restricted, places, scalars, points and finite of
--- lower_steps.stream below. Then the values' nodes without masks that places decide. without: which values say where
--- nothing counts: "power", for the first is -infinity there; "zero", for all are 0; nil for none.
-function lower_steps.by_places(k, op, nodes, without)
-  local words, known, seen = {}, { places = {}, points = {}, scalars = {}, finite = {} }, {}
+-- What places and indexes decide of some values of a stream's pass: rules_out, restricted, places, indexes, scalars,
+-- points and finite of lower_steps.stream below. Then the values' nodes without masks that these decide. without: which
+-- values say where nothing counts: "power", for the first is -infinity there; "zero", for all are 0; nil for none.
+-- rows, keys: the axes of a tile's rows and keys; nil where no index is known.
+function lower_steps.by_places(k, op, nodes, without, rows, keys)
+  local words, known, seen = {}, { places = {}, indexes = {}, points = {}, scalars = {}, finite = {} }, {}
   for name, word in pairs(k.language.range_words) do
     words[name] = word:gsub("{(%w)}", k.marks)
   end
@@ -121,6 +125,14 @@ function lower_steps.by_places(k, op, nodes, without)
     local name = leaf.name and leaf.name .. "_"
     if leaf.op == "position" then
       note(known.places, { name = name, place = places_of(leaf.k)[1] })
+      return { lo = name .. "lo", hi = name .. "hi" }
+    elseif leaf.op == "whole" then
+      if not rows or leaf.axes & rows ~= 0 and leaf.axes & keys ~= 0 then
+        return nil
+      end
+      local index = leaf[1].name
+      name = index .. "_index_"
+      note(known.indexes, { name = name, index = index, side = leaf.axes & keys ~= 0 and "n" or leaf.axes & rows ~= 0 and "m" })
       return { lo = name .. "lo", hi = name .. "hi" }
     elseif leaf.op == "points" then
       note(known.points, { name = name, places = places_of(leaf.k) })
@@ -167,7 +179,7 @@ function lower_steps.by_places(k, op, nodes, without)
     end
   end
   known.restricted = #masked > 0 and table.concat(masked, " || ") or nil
-  known.rules_out = #known.places > 0 and #ruled_out > 0 and table.concat(ruled_out, " && ") or nil
+  known.rules_out = #known.places + #known.indexes > 0 and #ruled_out > 0 and table.concat(ruled_out, " && ") or nil
   local finite = {}
   for _, of in ipairs(known.finite) do
     finite[#finite + 1] = known.rules_out and known.rules_out:find(of.name, 1, true) and of or nil
@@ -190,6 +202,8 @@ end
 --   restricted, free   when a mask that places decide may rule out some of a tile's columns, and the part of the values
 --              without such masks; nil where there are none
 --   places, scalars, points   { name, place }, { name, place }, { name, places } of what those read
+--   indexes    { name, index, side } of index operands that those read: NAME_lo and NAME_hi are their ends in a tile;
+--              side: "n" of those of its keys, "m" of its rows, false of what is one number in all of it
 --   finite     { name, operand, largest } of the temporaries that rules_out takes for finite numbers, between -largest
 --              and largest: they are NAME_lo and NAME_hi
 function lower_steps.stream(language, op, part, record)
@@ -217,7 +231,7 @@ function lower_steps.stream(language, op, part, record)
       made.powers = pass.powers and of("_powers", { { name = "powers_", node = pass.powers } }) or nil
       local known, free = lower_steps.by_places(k, op, text.map(pass.values, function(value)
         return value.node
-      end), pass.without)
+      end), pass.without, axes.set(made.of.m[#made.of.m]), pass.over)
       for name, what in pairs((known.restricted or known.rules_out) and known or {}) do
         made[name] = what
       end
@@ -259,11 +273,7 @@ function lower_steps.nest(language, op, part, record)
           or item.node and { name = item.operand.name .. "_", node = item.node } or nil
         results[#results + 1] = item.factor and { name = item.name .. "_factor", node = item.factor } or nil
       end
-      local made = part_of(own, op, name, results)
-      for _, x in ipairs(made.point.inputs) do
-        x.of = record.reads[x.node.name]
-      end
-      return made
+      return part_of(own, op, name, results, record.reads)
     end
     return {
       name = part.stem .. "_" .. step.name, of = step, k = own, places = places_of(step.over),

@@ -213,7 +213,7 @@ local kept_apart = { position = true, read = true, inside = true, same = true }
 -- What of a graph a point function is given for each point: the names of its leaves, in the order of
 -- the operands, with what comes from elsewhere last.
 local function find_inputs(self, roots)
-  local found, inputs, results = {}, {}, 0
+  local found, inputs, results, randoms = {}, {}, 0, 0
   expr.visit(roots, function(node)
     if node.op == "input" or node.op == "stash" then
       found[node.name] = node
@@ -224,8 +224,10 @@ local function find_inputs(self, roots)
     elseif kept_apart[node.op] then
       inputs[#inputs + 1] = { kind = node.op, node = node, variable = node.name .. "_" }
     elseif node.op == "random" then
+      randoms = randoms + 1
       inputs[#inputs + 1] = {
-        kind = "random", node = node, seed = node[1].name, offset = node[2].name, variable = "random_",
+        kind = "random", node = node, seed = node[1].name, offset = node[2].name,
+        variable = "random" .. (randoms > 1 and randoms or "") .. "_",
       }
     elseif node.op == "column" then
       inputs[#inputs + 1] = { kind = "column", node = node, name = node.name, variable = node.name .. "_" }

@@ -1,5 +1,5 @@
 -- Between which numbers a graph lies over a range of points, as text: for kernels that leave out what a mask rules out.
--- Only places, counts, scalars and constants are known; whatever else is read may be any number. Arithmetic is the
+-- Only places, counts, scalars, constants and indexes are known; whatever else is read may be any number. Arithmetic is the
 -- kernels' own, whose rounding keeps the order of numbers, so that what they compute at a point of the range is within.
 
 local ranges = {}
@@ -95,7 +95,7 @@ end
 local products = { mul = product, div = by_constant "/" }
 
 -- The range { lo, hi } of a node of numbers; any is set where nothing is known of it. words: those of `numbers`;
--- leaf(node) gives the range of a place, a count, a scalar or a constant, or nil. Then a table of the masks under it
+-- leaf(node) gives the range of a place, a count, a scalar, a constant or an index, or nil. Then a table of the masks under it
 -- that places decide: when one may not hold.
 function ranges.of(root, words, leaf)
   local known, decided = {}, {}
@@ -104,7 +104,7 @@ function ranges.of(root, words, leaf)
       return known[node]
     end
     local a, b, c = node[1] and of(node[1]), node[2] and of(node[2]), node[3] and of(node[3])
-    local made = #node == 0 and leaf(node)
+    local made = (#node == 0 or node.op == "whole") and leaf(node)
     if made then
       known[node] = made
     elseif comparisons[node.op] then

@@ -372,13 +372,42 @@ function maker:add(run, values)
   end
 end
 
--- Takes up the runs that compute some values: one if possible, else one of products and one for each other, and a nest
--- for those that have none.
+-- Of some values the streams that need no cut, as one run, with what others need of their rows, these values, and the
+-- others; nil where there are none.
+function maker:try_streams(values)
+  local streams, others = {}, {}
+  for _, value in ipairs(values) do
+    local list = self:try("stream", { value }, {}) and streams or others
+    list[#list + 1] = value
+  end
+  local run = #streams > 0 and self:try("stream", streams, {}) or nil
+  self:walk(run and nodes_of(others) or {}, function(node)
+    local more = node.axes ~= 0 and self:is_reduced(node) and { table.unpack(streams) }
+    if not more then
+      return true
+    end
+    more[#more + 1] = self:values_of({ node })[1]
+    local wider = self:try("stream", more, {})
+    if wider then
+      run, streams = wider, more
+    end
+    return not wider
+  end)
+  return run, streams, others
+end
+
+-- Takes up the runs that compute some values: one if possible, else one of streams, one of products and one for each
+-- other, and a nest for those that have none.
 function maker:split(values)
   local left, able, rest = self:left_of(values), {}, {}
   local together = #left > 1 and self:find(left)
   if together then
     return self:add(together, left)
+  end
+  local run, streams, others = self:try_streams(#left > 1 and left or {})
+  if run then
+    self:add(run, streams)
+    return self:split(others)
   end
   for _, value in ipairs(left) do
     local list = self:find { value } and able or rest

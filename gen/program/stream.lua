@@ -21,6 +21,8 @@
 --   record.steps         the steps of all passes, in their order
 --   record.temporaries   { name, axes, dims, dim_index, temporary = true }: of rows, in the type that is computed in
 --   record.operands      the op's, then the temporaries
+--   record.random        whether there are random numbers
+--   record.reads         what the leaves "read", "inside" and "same" of its values stand for, by name: reads.lua
 --   record.products      { sum, factor, other }: the lasts as the op's values have them, with their two factors
 --   record.masked, record.mask   the axes whose places say which columns count in a row, and a number that is -infinity
 --                        where they do not; 0 of none
@@ -33,7 +35,9 @@
 
 local contraction = require "contraction"
 local expr = require "expr"
+local passes = require "passes"
 local products = require "products"
+local reads = require "reads"
 local steps = require "steps"
 local text = require "text"
 
@@ -42,14 +46,20 @@ local stream = {}
 local MOST = 2 -- products of one kind in a pass
 local MOST_VALUES = 8 -- numbers at each point, which have to have room in a block's memory
 
--- What is not computed of a point's elements and places alone.
-local elsewhere = { random = true, index = true, integer = true, read = true, inside = true, same = true, pick = true }
-
--- The axes along which the place of a point is read under a node.
+-- What tiles find of a point by its places, and the axes of the places that are read under a node.
+local by_places = { position = true, whole = true, read = true, inside = true, same = true, random = true }
 local function placed(node)
   local found = 0
   expr.visit({ node }, function(n)
     found = found | (n.op == "position" and n.k or 0)
+  end)
+  return found
+end
+
+local function is_placed(node)
+  local found = false
+  expr.visit({ node }, function(n)
+    found = found or by_places[n.op]
   end)
   return found
 end
@@ -97,11 +107,24 @@ function maker:after(nodes)
   return last + 1
 end
 
--- What is e^(x - the largest x over some axes): that maximum, else nil.
+-- What is e^(x - m), where m is the largest x over some axes, or that and what is larger: the maximum and m, else nil.
 local function peak_of(node, over)
   local below = node.op == "exp" and node[1].op == "sub" and node[1]
-  local peak = below and below[2]
-  return peak and peak.op == "maximum" and peak.k == over and rawequal(below[1], peak[1]) and peak or nil
+  local function peak_in(m)
+    if m.op == "max" then
+      return peak_in(m[1]) or peak_in(m[2])
+    end
+    return m.op == "maximum" and m.k == over and rawequal(below[1], m[1]) and m or nil
+  end
+  local peak = below and below[2].axes & over == 0 and peak_in(below[2])
+  return peak or nil, peak and below[2]
+end
+
+-- What a sum of powers below a peak is below m. It is NaN where infinity was subtracted from itself at each of some
+-- points: those were gathered as nothing.
+local function below(sum, peak, m)
+  local scaled = rawequal(m, peak) and sum or sum * expr.select(expr.eq(peak, m), 1, expr.exp(peak - m))
+  return expr.select(expr.all_of(expr.eq(m, -math.huge), expr.gt(expr.count(peak.k), 0)), 0 / 0, scaled)
 end
 
 -- Finds the level of a reduction, and the factors of its term: { level, peak, inside, outside }.
@@ -109,16 +132,20 @@ function maker:parse(node)
   local term = { inside = { node[1] }, level = self:after { node[1] } }
   if node.op == "sum" then
     local inside, outside = products.taken_out(node)
-    local others, peak = {}, nil
+    local others, peak, largest = {}, nil, nil
     for _, factor in ipairs(inside) do
-      local of = not peak and peak_of(factor, node.k)
-      peak = peak or of
+      local of, m = peak_of(factor, node.k)
+      of = not peak and of
+      peak, largest = peak or of or nil, of and m or largest
       others[#others + 1] = not of and factor or nil
     end
     term = { inside = inside, outside = outside, level = self:after(inside) }
     local level = peak and math.max(self.term[peak].level, self:after(others))
     if level and level == self.term[peak].level then
       term.peak, term.inside, term.level = peak, others, level
+      term.outside = function(leaf, rewrite)
+        return outside(rewrite(below(leaf, peak, largest)), rewrite)
+      end
     end
   elseif node.op ~= "maximum" then
     self:fail "a reduction other than a sum or a maximum"
@@ -145,8 +172,9 @@ end
 -- Gives each reduction its pass.
 function maker:deal(nodes)
   expr.visit(nodes, function(node)
-    if elsewhere[node.op] or expr.scans(node) or node.type == "n" then
-      self:fail "indexes, integers, random numbers, scans or what is read elsewhere"
+    local is_reduced = node.op == "read" and node[1].op ~= "input"
+    if is_reduced or node.op == "hit" or node.op == "pick" or expr.scans(node) or node.type == "n" then
+      self:fail "indexes, scans, or what is read elsewhere and no operand"
     end
     self.is_product[node] = products.is_product(node) or nil
   end)
@@ -206,7 +234,7 @@ function maker:first(pass, product)
     a, b = b, a
   end
   if b.axes & pass.over ~= pass.over or a.axes & pass.over ~= 0 or a.axes & ~product.axes & ~product.k ~= 0
-    or placed(a) | placed(b) ~= 0 then -- factors are not told where they are
+    or is_placed(a) or is_placed(b) then -- factors are not told where they are
     self:fail "factors of a product that rows and columns share"
   end
   return scaled(self:add(pass.firsts, { over = product.k, axes = product.axes, a = a, b = b }).leaf)
@@ -299,7 +327,7 @@ end
 function maker:last(pass, node, nth)
   local term = self.term[node]
   local left, right = self:factors_of(term.inside)
-  if products.is_reduced(right) or placed(right) ~= 0 then
+  if products.is_reduced(right) or is_placed(right) then
     self:fail "values that tiles of the products do not have"
   end
   local step = self:add(pass.lasts, {
@@ -380,6 +408,24 @@ local function without(pass)
   return powered and "power" or not pass.peak and "zero" or nil
 end
 
+-- What a pass's values read elsewhere becomes leaves: reads.lua. Notes whether there are random numbers.
+local function find_elsewhere(record, pass)
+  local function apart(values)
+    local found = values
+    record.random = record.random or passes.has_random(text.map(values, function(value)
+      return value.node
+    end))
+    if #values > 0 then
+      found, record.reads = reads.apart(values)
+    end
+    return found
+  end
+  pass.values, pass.rows_of = apart(pass.values), apart(pass.rows_of)
+  for _, last in ipairs(pass.lasts) do
+    last.values = apart(last.values)
+  end
+end
+
 -- The groups of axes of a pass's steps, and the operands of each; why they are none for tiles, or nil.
 local function lay_out(record, pass)
   local all, shared, inner = {}, 0, pass.firsts[#pass.firsts]
@@ -453,7 +499,7 @@ function stream.make(op, values)
   end
   local record = {
     passes = self.passes, steps = {}, temporaries = self.temporaries, operands = { table.unpack(op.operands) },
-    products = self:products_of(values), masked = 0,
+    products = self:products_of(values), masked = 0, reads = {},
   }
   for _, operand in ipairs(record.temporaries) do
     operand.dim_index = steps.places_of(operand.axes, steps.order_in(op.operands, operand.axes))
@@ -463,15 +509,16 @@ function stream.make(op, values)
     record.operands[#record.operands + 1] = operand
   end
   for _, pass in ipairs(record.passes) do
+    if without(pass) == "power" and record.masked == 0 then
+      record.mask = pass.values[1].node
+      record.masked = placed(record.mask)
+    end
+    find_elsewhere(record, pass)
     local reason = lay_out(record, pass)
     if reason then
       return nil, reason
     end
     pass.without = without(pass)
-    if pass.without == "power" and record.masked == 0 then
-      record.mask = pass.values[1].node
-      record.masked = placed(record.mask)
-    end
   end
   return record
 end

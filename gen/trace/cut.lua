@@ -20,7 +20,7 @@ end
 
 -- Whether a node's value at a point depends on the axis as a whole.
 local function goes_over(node, axis)
-  return node.op == "random"
+  return node.op == "random" and node.axes & axis ~= 0
     or (expr.asks_for_place(node) or node.op == "points" or expr.reduces(node)) and node.k & axis ~= 0
 end
 

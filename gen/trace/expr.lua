@@ -140,7 +140,7 @@ local function make(op, args, k)
   if known then
     return known
   end
-  local mask = (op == "random" and current.axes.all or op == "hit" and k or 0)
+  local mask = (op == "random" and (k or current.axes.all) or op == "hit" and k or 0)
     | (a and (op == "read" and a.axes & ~k or a.axes) or 0)
   for i = 2, #args do
     mask = mask | args[i].axes

@@ -60,7 +60,7 @@ local rows = {
   inside = { "m", "rk", cost = 0 }, -- whether a place is one along the axis k
   same = { "m", "rr", cost = 0 }, -- whether two places are one
   whole = { "r", "x", cost = 0 }, -- an index as a number
-  random = { "r", "ss", cost = 1 }, -- see templates/c/philox.h; another one at each point of the op
+  random = { "r", "ss", cost = 1 }, -- see templates/c/philox.h; another one at each point of the op, or of the axes k
   detach = { "r", "r", cost = 0 }, -- the argument, but for gradients a constant
 }
 for name, row in pairs(elementary) do

@@ -44,7 +44,8 @@ end
 --   reduces            whether any is a reduction
 --   contractions       { node, over, a, b }: those that are contractions, of factors a and b
 --   above[node]        whether there is a contraction under a node, or it is one
---   is_random          whether there are random numbers
+--   is_random          "everywhere" where there is a random number at each point, "apart" where there are several, or
+--                      one of fewer axes; else false
 --   elsewhere          whether points' places are asked for, or anything is read at another place or scanned
 local function facts_of(op)
   local values, all, last = op.values, axes.all(op.dims), axes.at(#op.dims)
@@ -55,7 +56,7 @@ local function facts_of(op)
   expr.visit(text.map(values, function(value)
     return value.node
   end), function(node)
-    facts.is_random = facts.is_random or node.op == "random"
+    facts.is_random = node.op == "random" and ((node.k or facts.is_random) and "apart" or "everywhere") or facts.is_random
     facts.elsewhere = facts.elsewhere or node.op == "whole" or node.op ~= "hit" and expr.asks_for_place(node)
     for i = 1, #node do
       facts.above[node] = facts.above[node] or facts.above[node[i]]
@@ -118,7 +119,7 @@ local function is_over_all(facts)
 end
 
 local function is_map(facts)
-  return not facts.reduces and is_over_all(facts) and stand_at(facts.op, { "whole", "single" }, { "whole" })
+  return not facts.reduces and facts.is_random ~= "apart" and is_over_all(facts) and stand_at(facts.op, { "whole", "single" }, { "whole" })
 end
 
 local function is_reduce(facts)

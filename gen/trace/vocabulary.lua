@@ -164,6 +164,14 @@ local vocabulary = {
     index = expr.argument(index, "x", "at", 2)
     return expr.make("pick", { x, index }, index.k)
   end,
+  random = function(...)
+    local seed, offset = ...
+    expr.expect_count("random", 2, math.min(select("#", ...), 2))
+    local args = { expr.argument(seed, "s", "random", 1), expr.argument(offset, "s", "random", 2) }
+    local all, given = expr.axes().all, select("#", ...)
+    local set = given > 2 and axes.named(expr.axes().names, "random", select(3, ...)) or all
+    return expr.make("random", args, set ~= all and set or nil)
+  end,
   all_of = holds("all_of", reducer("minimum", "all_of")),
   any_of = holds("any_of", reducer("maximum", "any_of")),
   one_of = function(a, b)
@@ -215,7 +223,7 @@ for name, formula in pairs(formulas) do
 end
 for _, name in ipairs {
   "abs", "sqrt", "fma", "copysign", "pow", "floor", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne", "negate",
-  "select", "random", "detach",
+  "select", "detach",
 } do
   vocabulary[name] = expr[name]
 end

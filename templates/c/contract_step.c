@@ -3,6 +3,8 @@
 //@ -- A step's innermost runs m, n and k make a matrix product, which loops over its other runs repeat. `here` is the
 //@ -- place of each operand in those loops, and what its index along m, n and k counts by.
 
+//@ local E = use "elsewhere.c"
+//@ size = E.size
 //@ local letters = { "m", "n", "k" }
 //@ -- The run of a step that a matrix goes over, or nil.
 //@ function core(step, letter)
@@ -59,14 +61,6 @@ extern const lathe_sharing $v.name$_sharing;
 const lathe_sharing $v.name$_sharing = {$phases$, $v.name$_parts, $v.name$_common};
 
 //@ end
-//@ end
-//@ -- The number of points of some places.
-//@ function size(places)
-//@   local list = {}
-//@   for i, place in ipairs(places or {}) do
-//@     list[i] = "args->dim[" .. place - 1 .. "]"
-//@   end
-//@   return #list > 0 and table.concat(list, " * ") or "1"
 //@ end
 //@ -- The places of the loops around a matrix, but for the first ones.
 //@ function loop_places(step, but)
@@ -188,10 +182,10 @@ while (unit < end) {
 //@   end
 //@   return parts
 //@ end
-//@ -- Whether a part reads where points are along axes.
+//@ -- Whether a part reads where points are along axes, or what is at such places.
 //@ local function is_placed(part)
 //@   for _, x in ipairs(part.point.inputs) do
-//@     if x.kind == "position" then
+//@     if x.kind == "position" or E.is_elsewhere(x) then
 //@       return true
 //@     end
 //@   end
@@ -269,7 +263,7 @@ $step.name$ here = {
 //@   return #list > 0 and table.concat(list, " + ") or "0"
 //@ end
 //@ -- Where an operand is: among the arguments, or in the workspace.
-//@ local function home(operand)
+//@ function home(operand)
 //@   if operand.temporary then
 //@     return string.format("(%s *)(temporaries + %s)", k:element_type(operand), bytes_of_temporaries(operand))
 //@   end
@@ -318,6 +312,32 @@ for (size_t lane = 0; lane < $k.lanes$; lane++)
 const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "places", "0"));
 //@ end
 //@ end
+//@ -- How elsewhere.c spells C.
+//@ language = {
+//@   number = "(" .. k.number .. ")", signed = "(int64_t)", unsigned = "(size_t)",
+//@   random = function(seed, offset, nth)
+//@     local narrow = tostring(k.dtype ~= k.compute)
+//@     return ("(%s)lathe_random(%s, %s, %s, %s)"):format(k.number, seed, offset, nth, narrow)
+//@   end,
+//@   element = function(operand, nth)
+//@     return k:access(operand, operand.dtype and "load_index" or "load_number", ("(%s + %s)"):format(home(operand), nth))
+//@   end,
+//@ }
+//@ -- Numbers that a vector of points reads elsewhere, or finds by their places: see call.
+//@ local function numbers_elsewhere(step, x, at, along, lanes)
+//@ local name, single = x.variable .. "numbers", k.lanes == 1
+//@ local function index(place)
+//@   local letter, within, extent = index_of(step, place)
+//@   local of = at[letter] or "here->" .. letter
+//@   return place_of(letter == along and not single and "(" .. of .. " + lane)" or of, within, extent)
+//@ end
+//@ local number = E.number(x, index, language)
+//@ local is_mask, vector = x.node.type == "m", k.own:text("load_own", name, "0")
+$k.number$ $name$[$k.lanes$] = {0};
+for (size_t lane = 0; lane < $(lanes or k.lanes); lane++)
+  $name$[lane] = $number$$(is_mask and " ? 1 : 0" or "");
+const $(is_mask and k.mask or k.vector) $x.variable$ = $(is_mask and k.own:text("ne", vector, k:constant(0)) or vector);
+//@ end
 //@ -- One vector of points from indexes `at` on along m, n or k, `lanes` of them where that is given: what the point
 //@ -- function reads, and its call. result: the text of what the step's sum comes to there, or a function that gives it
 //@ -- by the step's name; at.column(name): that of what is gathered of a row.
@@ -333,6 +353,8 @@ const $k.vector$ $x.variable$ = $(type(result) == "function" and result(x.name) 
 const $k.vector$ $x.variable$ = $(at.column(x.name));
 //@ elseif x.kind == "position" then
 //@ positions(step, x, at, along)
+//@ elseif E.is_elsewhere(x) then
+//@ numbers_elsewhere(step, x, at, along, lanes)
 //@ elseif how == "none" then
 const $k.vector$ $x.variable$ = $(k.own:text("splat", part.k:access(operand, "load_number", "(" .. from .. " + " .. element .. ")")));
 //@ elseif how == "unit" or k.lanes == 1 then

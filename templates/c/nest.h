@@ -5,18 +5,12 @@
 #include <math.h>
 
 #include "call.h"
+#include "places.h"
 
 /* Along each axis of an op: from one point to before another. */
 typedef struct lathe_box {
   size_t from[LATHE_MAX_DIMS], to[LATHE_MAX_DIMS];
 } lathe_box;
-
-static inline int64_t lathe_lesser(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-static inline int64_t lathe_greater(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
 
 /* A place as one of `extent`, or the nearest end. */
 static inline size_t lathe_within(int64_t place, size_t extent) {

@@ -1,30 +1,15 @@
 //@ -- What the nest templates share: where an element is, and what point functions are given that stays the same.
 
 //@ local S = use "contract_step.c"
-//@ size, dims, bytes_of_temporaries, define_sharing = S.size, S.dims, S.bytes_of_temporaries, S.define_sharing
+//@ local E = use "elsewhere.c"
+//@ dims, bytes_of_temporaries, define_sharing = S.dims, S.bytes_of_temporaries, S.define_sharing
+//@ size, at, operand_of, places_of, words, elsewhere = E.size, E.at, E.operand_of, E.places_of, E.words, E.elsewhere
 //@ function size_list(places)
 //@   local list = {}
 //@   for i, place in ipairs(places) do
 //@     list[i] = size { place }
 //@   end
 //@   return table.concat(list, ", ")
-//@ end
-//@ -- Where an element is at the indexes i<place> of some places, outermost first; more: added to that of one of them;
-//@ -- instead: by place, the text of other indexes.
-//@ function at(places, along, more, instead)
-//@   local text
-//@   for _, place in ipairs(places) do
-//@     local index = instead and instead[place] or "i" .. place .. (more and place == along and " + " .. more or "")
-//@     text = text and ("(%s) * args->dim[%d] + %s"):format(text, place - 1, index) or index
-//@   end
-//@   return text or "0"
-//@ end
-//@ function operand_of(name)
-//@   for _, operand in ipairs(k.record.operands) do
-//@     if operand.name == name then
-//@       return operand
-//@     end
-//@   end
 //@ end
 //@ function has(set, place) return place ~= nil and set >> place - 1 & 1 ~= 0 end
 //@ -- How an operand's elements lie along a step's vectors, "none", "unit" or "apart", and how far apart.
@@ -36,42 +21,6 @@
 //@     end
 //@   end
 //@   return "none"
-//@ end
-//@ -- The places of a set's axes.
-//@ function places_of(set)
-//@   local list = {}
-//@   for place = 1, #op.dims do
-//@     list[#list + 1] = set >> place - 1 & 1 ~= 0 and place or nil
-//@   end
-//@   return list
-//@ end
-//@ -- The words of places in C, where a point is at `index` of an axis' place and whole(name) is an operand's index.
-//@ function words(index, whole, unsigned)
-//@   return {
-//@     unsigned = unsigned, number = function(value) return ("(int64_t)%d"):format(value) end,
-//@     position = function(axis) return index(places_of(axis)[1]) end,
-//@     points = function(set) return "(int64_t)(" .. size(places_of(set)) .. ")" end,
-//@     whole = function(leaf) return whole(leaf.name) end, min = "lathe_lesser", max = "lathe_greater",
-//@   }
-//@ end
-//@ -- The text of an input that reads.lua sets apart. words: those of places (gen/pour/points.lua), and `unsigned`, the
-//@ -- type of addresses; load(operand, instead): an element at other indexes, as at() has them.
-//@ function elsewhere(x, words, load)
-//@   local node, instead, inside = x.of, {}, {}
-//@   local function of(place) return k.place(place, words) end
-//@   local function is_inside(place, axis)
-//@     return ("%s(%s) < args->dim[%d]"):format(words.unsigned, of(place), axis - 1)
-//@   end
-//@   if node.op == "same" then
-//@     return of(node[1]) .. " == " .. of(node[2])
-//@   elseif node.op == "inside" then
-//@     return is_inside(node[1], places_of(node.k)[1])
-//@   end
-//@   for i, axis in ipairs(places_of(node.k)) do
-//@     inside[i], instead[axis] = is_inside(node[i + 1], axis), words.unsigned .. "(" .. of(node[i + 1]) .. ")"
-//@   end
-//@   return ("%s ? %s : %s"):format(table.concat(inside, " && "), load(operand_of(node[1].name), instead),
-//@     k:literal(0 / 0))
 //@ end
 //@ -- What a step gathers of a kind: "index" stands for both kinds of these.
 //@ function gathers(step, kind)

@@ -8,12 +8,23 @@
 #define size_t uint64_t
 #else
 #include <stddef.h>
+#include <stdint.h>
 typedef struct lathe_range lathe_range;
 #ifdef __CUDACC__
 #define LATHE_PLACES static __device__ __forceinline__
 #else
 #define LATHE_PLACES static inline
 #endif
+#endif
+
+#ifndef VULKAN
+LATHE_PLACES int64_t lathe_lesser(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+LATHE_PLACES int64_t lathe_greater(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
 #endif
 
 /* The first and the last place that a range of indexes has. */

@@ -73,7 +73,7 @@ static $step.name$ $step.name$_at(const lathe_args *args$(each_loop(step, "size_
 //@     made.place_of[value.operand.name] = i - 1
 //@   end
 //@   made.lines = math.max(#pass.of.values, #pass.firsts, #pass.lasts, 1)
-//@   made.has = { fields = "at->", loop = "here->", rows = S.size(S.core(pass.inner, "m")),
+//@   made.has = { fields = "at->", loop = "here->", language = S.language, rows = S.size(S.core(pass.inner, "m")),
 //@     keys = S.size(S.core(pass.inner, "n")) }
 //@   return made
 //@ end
@@ -95,7 +95,7 @@ static $stem$_rows $stem$_rows_at(const $first.name$ *here, size_t m, size_t row
   const lathe_args *args = here->args;
   $stem$_rows at;
   at.none = 0;
-  //@ Masks.rows_of(first, { fields = "at.", loop = "here->", rows = f.has.rows })
+  //@ Masks.rows_of(first, { fields = "at.", loop = "here->", rows = f.has.rows, language = S.language })
   return at;
 }
 
@@ -211,17 +211,14 @@ static inline $k.number$ $stem$_$name$(const $first.name$ *here, $stem$_row *of_
 //@ -- What a row's values come to, of what was gathered and of its sums over keys.
 //@ local function define_finish(f)
 //@ local pass, first, stem = f.pass, f.inner, f.stem
-static void $stem$_finish(const $first.name$ *here, const $stem$_row *of_row$(parameters_of(pass, "const %s *last%d, const " .. k.number .. " *sums%d, size_t columns%d")), size_t row, size_t keys) {
-  $k.number$ gathered[$(math.max(#first.gathered, 1))] = {0}, lost = 1;
-  (void)here, (void)of_row, (void)row, (void)keys, (void)lost, (void)gathered;
+static void $stem$_finish(const $first.name$ *here, const $stem$_row *of_row$(parameters_of(pass, "const %s *last%d, const " .. k.number .. " *sums%d, size_t columns%d")), size_t row) {
+  $k.number$ gathered[$(math.max(#first.gathered, 1))] = {0};
+  (void)here, (void)of_row, (void)row, (void)gathered;
   //@ if f.peak then
-  /* Infinity was subtracted from itself at each of the keys. */
-  if (of_row->peak == -INFINITY && keys > 0)
-    lost = NAN;
   gathered[$(first.gathered[pass.of.peak] - 1)] = of_row->peak;
   //@ end
   //@ for _, sum in ipairs(pass.of.sums) do
-  gathered[$(first.gathered[sum.name] - 1)] = $(k:fold_lanes("sum", "of_row->" .. sum.name))$(sum.powered and " * lost" or "");
+  gathered[$(first.gathered[sum.name] - 1)] = $(k:fold_lanes("sum", "of_row->" .. sum.name));
   //@ end
   //@ local function column(name) return own:text("splat", "gathered[" .. first.gathered[name] - 1 .. "]") end
   //@ local at = { m = "row", n = "i", column = column }
@@ -242,7 +239,7 @@ static void $stem$_finish(const $first.name$ *here, const $stem$_row *of_row$(pa
     (void)here;
     //@ S.prelude(last.values)
     //@ vectors("columns", function(lanes)
-    const $k.vector$ sum = $(last.of.powered and own:text("mul", own:text("load_own", "sums", "i"), own:text("splat", "lost")) or own:text("load_own", "sums", "i"));
+    const $k.vector$ sum = $(own:text("load_own", "sums", "i"));
     (void)sum;
     //@ S.call(last, last.values, at, "n", lanes, "sum")
     //@ for _, value in ipairs(last.of.values) do
@@ -448,7 +445,7 @@ static void $name$_block($(table.concat(parameters, ", "))$(parameters_of(pass, 
       //@ end
     }
   for (size_t i = 0; i < rows; i++)
-    $stem$_finish($inner$, gathered + i$(parameters_of(pass, "last%d, sums%d + i * r->width%d, r->columns%d")), row + i, r->keys);
+    $stem$_finish($inner$, gathered + i$(parameters_of(pass, "last%d, sums%d + i * r->width%d, r->columns%d")), row + i);
 }
 
 /* Blocks of rows of a matrix, each of `most` rows. */

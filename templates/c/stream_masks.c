@@ -6,7 +6,9 @@
 //@ --   by_warp      whether a warp's threads ask together, so that each looks at some of a tile
 //@ --   own          of GLSL: a text of C's with what arguments are called there
 //@ --   element      of GLSL: an operand's number at an index
+//@ --   language     as elsewhere.c has it
 //@ local S = use "contract_step.c"
+//@ local E = use "elsewhere.c"
 
 //@ local function as_number(x) return k.language.cast:format(k.number, x) end
 //@ local function own(has, c) return has.own and has.own(c) or c end
@@ -48,10 +50,33 @@ for (size_t i = $letter$$(has.by_warp and " + threadIdx.x % 32" or ""); i <= las
   //@ end
 }
 //@ end
+//@ -- The ends of an index operand's numbers at a tile's keys or rows, from an index to the last.
+//@ local function ends_of(first, has, of)
+//@ local letter = of.side or "m"
+//@ local function index(place)
+//@   local from, within, extent = S.index_of(first, place)
+//@   return own(has, S.place_of(from == letter and "i" or has.loop .. from, within, extent))
+//@ end
+$k.number$ $of.name$least = INFINITY, $of.name$most = -INFINITY;
+for (size_t i = $letter$$(has.by_warp and " + threadIdx.x % 32" or ""); i <= $(of.side and "last" or letter .. (has.by_warp and " + 31" or "")); i += $(has.by_warp and 32 or 1)) {
+  const $k.number$ number = $(own(has, E.number({ kind = "whole", index = of.index }, index, has.language)));
+  $of.name$least = number < $of.name$least ? number : $of.name$least;
+  $of.name$most = number > $of.name$most ? number : $of.name$most;
+}
+//@ if has.by_warp and of.side then
+$of.name$least = -lathe_most_of_warp(-$of.name$least);
+$of.name$most = lathe_most_of_warp($of.name$most);
+//@ end
+//@ end
 //@ -- Declares what is known of some rows.
 //@ function fields(first)
 //@ for _, of in ipairs(first.places or {}) do
 //@ if not is_of_keys(first, of) then
+$k.number$ $of.name$lo, $of.name$hi;
+//@ end
+//@ end
+//@ for _, of in ipairs(first.indexes or {}) do
+//@ if of.side ~= "n" then
 $k.number$ $of.name$lo, $of.name$hi;
 //@ end
 //@ end
@@ -71,6 +96,9 @@ bool are_finite;
 //@ for _, of in ipairs(first.places or {}) do
 //@   is_read = is_read or S.index_of(first, of.place) == "m"
 //@ end
+//@ for _, of in ipairs(first.indexes or {}) do
+//@   is_read = is_read or of.side == "m"
+//@ end
 //@ last_of("m", has.rows, "rows", is_read)
 //@ for _, of in ipairs(first.places or {}) do
 //@ local index = S.index_of(first, of.place)
@@ -78,6 +106,15 @@ bool are_finite;
 const lathe_range $of.name$ = $(index == "m" and range(first, has, of, "m", "last") or range(first, has, of, has.loop .. index, has.loop .. index));
 $has.fields$$of.name$lo = $(as_number(of.name .. ".from"));
 $has.fields$$of.name$hi = $(as_number(of.name .. ".to"));
+//@ end
+//@ end
+//@ for _, of in ipairs(first.indexes or {}) do
+//@ if of.side ~= "n" then
+{
+  //@ ends_of(first, has, of)
+  $has.fields$$of.name$lo = $of.name$least;
+  $has.fields$$of.name$hi = $of.name$most;
+}
 //@ end
 //@ end
 //@ for _, of in ipairs(first.points or {}) do
@@ -102,6 +139,9 @@ const $k.number$ $name$ = $value$;
 //@ for _, of in ipairs(first.places) do
 //@   is_read = is_read or is_of_keys(first, of)
 //@ end
+//@ for _, of in ipairs(first.indexes) do
+//@   is_read = is_read or of.side == "n" and what:find(of.name, 1, true)
+//@ end
 //@ last_of("n", has.keys, "keys", is_read)
 //@ for _, of in ipairs(first.places) do
 //@ if is_of_keys(first, of) then
@@ -112,6 +152,14 @@ const lathe_range $of.name$ = $(range(first, has, of, "n", "last"));
 //@ declare(of.name .. "lo", has.fields .. of.name .. "lo")
 //@ declare(of.name .. "hi", has.fields .. of.name .. "hi")
 //@ end
+//@ end
+//@ for _, of in ipairs(first.indexes) do
+//@ local is_of_keys = of.side == "n" and what:find(of.name, 1, true)
+//@ if is_of_keys then
+//@ ends_of(first, has, of)
+//@ end
+//@ declare(of.name .. "lo", is_of_keys and of.name .. "least" or has.fields .. of.name .. "lo")
+//@ declare(of.name .. "hi", is_of_keys and of.name .. "most" or has.fields .. of.name .. "hi")
 //@ end
 //@ for _, of in ipairs(first.finite) do
 //@ declare(of.name .. "lo", "-" .. of.largest)

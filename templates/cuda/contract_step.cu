@@ -1,5 +1,6 @@
 //@ -- What the contract templates of CUDA share: the struct of a step, as tiles.h wants it, and tiles.
 //@ local S = use "../c/contract_step.c"
+//@ local E = use "../c/elsewhere.c"
 
 //@ -- The product of some numbered variables.
 //@ function times(count, name)
@@ -101,6 +102,23 @@ struct $name$ {
 //@   local index, within, extent = S.index_of(step, place)
 //@   return S.place_of(index == "n" and "(n + nth)" or index, within, extent)
 //@ end
+//@ -- What is elsewhere, where it is there.
+//@ language = {
+//@   number = k.number, signed = "(long long)", unsigned = "(size_t)",
+//@   random = function(seed, offset, nth)
+//@     local narrow = tostring(k.dtype ~= k.compute)
+//@     return ("lathe_random_at<%s, %s>(%s, %s, %s)"):format(narrow, k.number, seed, offset, nth)
+//@   end,
+//@   element = function(operand, nth)
+//@     local home = S.home(operand):gsub("%(temporaries", "((char *)args->workspace + " .. COUNTS)
+//@     local element = ("(%s)[%s]"):format(home, nth)
+//@     return operand.dtype and element or ("%s(%s)"):format(k.number, element)
+//@   end,
+//@ }
+//@ local function elsewhere(step, x)
+//@   local text = E.number(x, function(place) return position(step, place) end, language)
+//@   return ("nth < there ? %s : %s"):format(text, x.node.type == "m" and "false" or k.number .. "(0)")
+//@ end
 //@ -- The point function of a part at point `nth` of what was read. result: the text of what the step's sum comes to
 //@ -- there, or a function that gives it by the step's name.
 //@ local function compute(step, part, along, count, P, result)
@@ -111,6 +129,8 @@ struct $name$ {
 //@     return ("(%s)%s"):format(k.number, position(step, x.place))
 //@   elseif x.kind == "column" then
 //@     return ("gathered[(m - first_m) * %d + %d]"):format(#step.gathered, step.gathered[x.name] - 1)
+//@   elseif E.is_elsewhere(x) then
+//@     return elsewhere(step, x)
 //@   end
 //@   local single = count == 1 or S.kind(step, x.operand, along) == "none"
 //@   return (single and "raw.%s.at[0]" or "lathe_number(raw.%s, nth)"):format(x.pointer)

@@ -24,6 +24,7 @@
 #define LATHE_NEST_H
 
 #include "gather.h"
+#include "../c/places.h"
 #include "philox.h"
 #include "tiles.h"
 
@@ -84,13 +85,6 @@ template <typename T> struct lathe_picked {
     return value;
   }
 };
-
-static __device__ __forceinline__ int64_t lathe_lesser(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-static __device__ __forceinline__ int64_t lathe_greater(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
 
 /* A place as one of `extent`, or the nearest end. */
 template <typename I> static __device__ __forceinline__ I lathe_within(int64_t place, I extent) {
@@ -180,17 +174,6 @@ static __device__ __forceinline__ void lathe_finish_points(const N &step,
     step.template finish<true>(mine.at);
   else
     step.template finish<false>(mine.at);
-}
-
-/* The random number of one point. */
-template <bool NARROW, typename T>
-static __device__ __forceinline__ T lathe_random_at(long long seed, long long offset,
-                                                    size_t point) {
-  const lathe_keys keys(seed);
-  T number[1];
-
-  lathe_random<NARROW>(number, keys, offset, point);
-  return number[0];
 }
 
 /* What LANES threads have of each point becomes that of the first: within warps by shuffles, then through shared

@@ -52,4 +52,15 @@ static __device__ __forceinline__ void lathe_random(T (&numbers)[N], const lathe
   }
 }
 
+/* The random number of one point. */
+template <bool NARROW, typename T>
+static __device__ __forceinline__ T lathe_random_at(long long seed, long long offset,
+                                                    size_t point) {
+  const lathe_keys keys(seed);
+  T number[1];
+
+  lathe_random<NARROW>(number, keys, offset, point);
+  return number[0];
+}
+
 #endif

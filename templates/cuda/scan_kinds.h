@@ -60,11 +60,11 @@ template <typename T> struct lathe_going<lathe_carried<T>> {
 
 /* Of a type the least normal number and the least of all; what so many times the first is as the latter grows to that;
  * and half a unit of 1. */
-template <typename T> struct lathe_range;
-template <> struct lathe_range<float> {
+template <typename T> struct lathe_least_numbers;
+template <> struct lathe_least_numbers<float> {
   static constexpr float LEAST = 0x1p-126f, MARK = 0x1p-149f, REACH = 0x1p-103f, UNIT = 0x1p-24f;
 };
-template <> struct lathe_range<double> {
+template <> struct lathe_least_numbers<double> {
   static constexpr double LEAST = 0x1p-1022, MARK = 0x1p-1074, REACH = 0x1p-970, UNIT = 0x1p-53;
 };
 
@@ -75,7 +75,7 @@ template <> struct lathe_range<double> {
 template <typename T> struct lathe_linear {
   T value, factor;
 
-  typedef lathe_range<T> range;
+  typedef lathe_least_numbers<T> range;
 
   __device__ __forceinline__ void clear() {
     value = 0;
@@ -125,8 +125,8 @@ template <typename T> struct lathe_part<lathe_linear<T>> {
   }
   __device__ __forceinline__ T factor() const {
     const T MOST = 8, GROWN = 0x1p21; /* of 8 factors all but the first */
-    const T mark = lathe_range<T>::MARK * (large > 1 ? GROWN : T(1));
-    const bool is_mark = least < lathe_range<T>::LEAST && small != 0;
+    const T mark = lathe_least_numbers<T>::MARK * (large > 1 ? GROWN : T(1));
+    const bool is_mark = least < lathe_least_numbers<T>::LEAST && small != 0;
     return !is_mark ? product : large > MOST ? T(NAN) : copysign(mark, product);
   }
   __device__ __forceinline__ void finish(lathe_linear<T> &to) const {

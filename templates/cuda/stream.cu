@@ -35,7 +35,7 @@
 //@   list[#list + 1] = place_of[name] and "of[" .. place_of[name] .. "]" or nil
 //@   return #list > 0 and table.concat(list, " * ") or "number(1)"
 //@ end
-//@ local has = { fields = "at.", loop = "c.", rows = "c.m_count", keys = "c.n_count", by_warp = true }
+//@ local has = { fields = "at.", loop = "c.", rows = "c.m_count", keys = "c.n_count", by_warp = true, language = T.language }
 //@ if of.peak then
 //@ P.define(first.powers.point)
 //@ end
@@ -73,7 +73,7 @@ struct $rows$ {
 
     __device__ __forceinline__ rows_at(const $first.name$ &c, size_t m, int rows) {
       [[maybe_unused]] const lathe_args *args = c.args;
-      //@ Masks.rows_of(first, { fields = "", loop = "c.", rows = "c.m_count", by_warp = true })
+      //@ Masks.rows_of(first, { fields = "", loop = "c.", rows = "c.m_count", by_warp = true, language = T.language })
     }
   };
   /* Whether no key of a tile counts in any of its rows, and whether all do by their places. */

@@ -201,13 +201,11 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
     return true;
   }
 
-  /* Each row's sums, of all its threads, over so many keys. */
-  __device__ __forceinline__ void merge(rooms &r, size_t keys) {
-    const number lost = lathe_lost<Rows>(peak, keys);
+  /* Each row's sums, of all its threads. */
+  __device__ __forceinline__ void merge(rooms &r) {
     number *const to = r.gathered + row() * GATHERED;
     if (Rows::PEAK && lane() == 0)
       to[0] = peak;
-    Rows::scale(sums, lost);
 #pragma unroll
     for (int of = 0; of < Rows::SUMS; of++) {
       __syncthreads();
@@ -220,8 +218,6 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
       if (lane() == 0)
         to[GATHERED - Rows::SUMS + of] = all;
     }
-    if (lane() == 0)
-      r.shrink[row()] = lost;
     __syncthreads();
   }
 
@@ -287,11 +283,9 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
     }
     if (block.work.parts > 1 && !rows.join_all(sums, r, block))
       return;
-    rows.merge(r, c.n_count);
+    rows.merge(r);
     if (n == 0 && lane() == 0 && m + row() < c.m_count)
       Rows::finish_rows(c, m + row());
-    if (Rows::PEAK)
-      shrink(sums, r);
     lathe_each<LASTS>([&](auto last) {
       auto &step = b.template at<decltype(last)::value>();
       auto &of = sums.template at<decltype(last)::value>();

@@ -202,7 +202,7 @@ struct lathe_fetched_stream {
     const int there = (int)lathe_least<size_t>(c.m_count - lathe_least(m + from, c.m_count), 16);
     if (block.work.parts > 1 && !rows.template join_all<THREADS, true>(products, block, there))
       return;
-    rows.merge(products, gathered + from * rows_of::GATHERED, c.n_count);
+    rows.merge(gathered + from * rows_of::GATHERED);
     lathe_show_gathered<FIRSTS, LASTS>(a, b, gathered, m);
     rows_of::finish(c, b, products, room + LINES_AT + warp * results::ROOM, m + from, n);
   }

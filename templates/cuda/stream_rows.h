@@ -31,6 +31,14 @@ template <typename N> static __device__ __forceinline__ N lathe_most(N a, N b) {
   return a > b ? a : b;
 }
 
+/* The largest number of a warp's threads. */
+template <typename N> static __device__ __forceinline__ N lathe_most_of_warp(N mine) {
+#pragma unroll
+  for (int lanes = 16; lanes > 0; lanes /= 2)
+    mine = lathe_most(mine, __shfl_xor_sync(0xffffffffu, mine, lanes));
+  return mine;
+}
+
 /* A block's tile of a pass: its rows and columns, and from which key to which it goes where others have the rest.
  * arrived, left: as lathe_left has them. */
 template <typename N> struct lathe_stream_tile {
@@ -66,8 +74,7 @@ static __device__ __forceinline__ float lathe_peak_of(float a, float b) {
   return lathe_extreme_of<true>(a, b);
 }
 
-/* A peak that powers can be below: 0 where they all were -infinity so far, so that they are 0. Where that is so to the
- * end, lathe_lost. */
+/* A peak that powers can be below: 0 where they all were -infinity so far, so that they are 0. */
 template <typename N> static __device__ __forceinline__ N lathe_peak_below(N peak) {
   return peak == -INFINITY ? N(0) : peak;
 }
@@ -87,13 +94,6 @@ static __device__ __forceinline__ float lathe_shrink_near(float from, float to) 
 
 static __device__ __forceinline__ float lathe_power_near(float x, float peak_of_two) {
   return lathe_power(fmaf(x, LATHE_LOG2_E, -peak_of_two));
-}
-
-/* What a row's sums are multiplied by in the end: NaN where infinity was subtracted from itself at each of some
- * keys. */
-template <typename Rows, typename N>
-static __device__ __forceinline__ N lathe_lost(N peak, size_t keys) {
-  return Rows::PEAK && peak == -INFINITY && keys > 0 ? N(NAN) : N(1);
 }
 
 /* Shows the steps of a pass what was gathered of the rows from m on. */

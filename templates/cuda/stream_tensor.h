@@ -257,19 +257,16 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
     return true;
   }
 
-  /* What was gathered of the rows, of all threads that have a share; and sums of products with what they are multiplied
-   * by in the end. all: keys. */
-  __device__ __forceinline__ void merge(columns &products, float *gathered, size_t all) {
+  /* What was gathered of the rows, of all threads that have a share. */
+  __device__ __forceinline__ void merge(float *gathered) const {
 #pragma unroll
     for (int i = 0; i < TILES; i++)
 #pragma unroll
       for (int half = 0; half < 2; half++) {
         float *const to = gathered + row_of(i, half) * GATHERED;
-        const float lost = lathe_lost<Rows>(peak[i][half], all);
         const bool is_first = threadIdx.x % 4 == 0;
         if (Rows::PEAK && is_first)
           to[0] = peak[i][half];
-        Rows::scale(sums[i][half], lost);
 #pragma unroll
         for (int of = 0; of < Rows::SUMS; of++) {
           float sum = sums[i][half][of];
@@ -279,8 +276,6 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
           if (is_first)
             to[GATHERED - Rows::SUMS + of] = sum;
         }
-        if (Rows::PEAK)
-          shrink(products, i, half, lost);
       }
     __syncwarp();
   }
@@ -501,7 +496,7 @@ struct lathe_tensor_stream {
                !rows.template join_all<WARPS * 32, false>(products, block, there)) {
       return;
     }
-    rows.merge(products, gathered + first * rows_of::GATHERED, c.n_count);
+    rows.merge(gathered + first * rows_of::GATHERED);
     lathe_show_gathered<FIRSTS, LASTS>(a, b, gathered, m);
     rows_of::finish(c, b, products, room + threadIdx.x / 32 * lathe_results_of_warp<COLUMNS>::ROOM,
                     m + first, n);

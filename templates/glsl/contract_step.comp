@@ -3,6 +3,7 @@
 //@ -- elements are aligned, `there` how many elements from the first one on exist.
 //@ local P = use "parts.comp"
 //@ local S = use "../c/contract_step.c"
+//@ local E = use "../c/elsewhere.c"
 //@ W = 128 // k.spelling.bits -- numbers of an access to shared memory
 //@ vec = k.spelling.bits == 64 and "dvec2" or "vec4"
 //@ core, kind, loops_of, field = S.core, S.kind, S.loops_of, S.field
@@ -221,6 +222,33 @@ $(part.k:uniforms("call"))
 //@   local at = index == along and ("(%s + %du)"):format(index, point) or index
 //@   return (S.place_of(at, within, extent):gsub("args%->", "args."))
 //@ end
+//@ -- How elsewhere.c spells GLSL.
+//@ language = {
+//@   number = k.number, signed = "int64_t", unsigned = "uint64_t",
+//@   element = function(operand, nth)
+//@     local bytes = operand.temporary and k.spelling.bits // 8 or k:bytes_of(operand)
+//@     local read = operand.dtype and "lathe_integer(%s).at" or operand.temporary and "lathe_number(%s).at"
+//@       or k:get(operand) .. "(%s)"
+//@     return read:format(("%s + uint64_t(%s) * %dul"):format(home(operand), nth, bytes))
+//@   end,
+//@   random = function(seed, offset, nth)
+//@     local each = k.bytes == 2 and 8 or 4
+//@     return ("lathe_random(lathe_philox(%s, %s, (%s) / %dul), uint((%s) %% %dul))"):format(seed, offset, nth, each, nth, each)
+//@   end,
+//@   words = function(index, whole)
+//@     return {
+//@       unsigned = "uint64_t", number = function(value) return ("%dl"):format(value) end,
+//@       position = function(axis) return index(E.places_of(axis)[1]) end,
+//@       points = function(set) return "int64_t(" .. size(E.places_of(set)) .. ")" end,
+//@       whole = function(leaf) return whole(leaf.name) end, min = "min", max = "max",
+//@     }
+//@   end,
+//@ }
+//@ local function elsewhere(step, x, along, point)
+//@   local text = E.number(x, function(place) return position(step, place, along, point) end, language)
+//@   return ("%du < there ? %s : %s"):format(point, text:gsub("args%->", "args."),
+//@     x.node.type == "m" and "false" or k:literal(0))
+//@ end
 //@ -- Calls the point function of a part at each of `count` points that were read; each(point) writes what is done with
 //@ -- the results there, sum(point, x) is GLSL for the step's sum, or for an input of a stream's that is one or was
 //@ -- gathered.
@@ -234,6 +262,8 @@ $(part.k:uniforms("call"))
     //@     return sum(point, x)
     //@   elseif x.kind == "position" then
     //@     return ("%s(%s)"):format(k.number, position(step, x.place, along, point))
+    //@   elseif E.is_elsewhere(x) then
+    //@     return elsewhere(step, x, along, point)
     //@   end
     //@   local how = kind(step, x.operand, along)
     //@   local many, one = accesses(x.operand, how, count)

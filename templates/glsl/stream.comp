@@ -26,7 +26,7 @@
 //@   end):gsub("args%->", "args."))
 //@ end
 //@ local has = {
-//@   fields = "", loop = "", rows = "m_count", keys = "n_count", own = own,
+//@   fields = "", loop = "", rows = "m_count", keys = "n_count", own = own, language = C.language,
 //@   element = function(operand, at)
 //@     return ("lathe_number(%s_at + (%s) * %dul).at"):format(operand.name, at, k.spelling.bits // 8)
 //@   end,
@@ -149,16 +149,12 @@ barrier();
 //@ local function merge(pass, shape, names)
 //@ local of = pass.of
 //@ if of.peak then
-/* What infinity was subtracted from at each of some keys is NaN; no factor of 0, whose product some compilers drop. */
-const bool lost = peak == -INFINITY && n_count > 0ul;
-if (lane == 0u) {
-  $names.shrink$[row] = lost ? $(k:literal(0 / 0)) : $(k:literal(1));
+if (lane == 0u)
   $names.gathered$[row * $(#of.gathered)u] = peak;
-}
 //@ end
 //@ for i, sum in ipairs(of.sums) do
 barrier();
-$names.part$[thread] = $(sum.powered and ("lost ? %s : "):format(k:literal(0 / 0)) or "")sum$i$;
+$names.part$[thread] = sum$i$;
 barrier();
 if (lane == 0u) {
   $k.number$ all = $(k:literal(0));
@@ -278,7 +274,6 @@ shared $k.number$ $names.gathered$[$(math.max(1, #first.gathered) * shape.bm)];
   //@ if #pass.lasts > 0 then
   {
     //@ T.begin_own(own_last)
-    //@ shrink(pass, own_last, names)
     //@ for i, step in ipairs(pass.lasts) do
     {
       $vec$ sums[$own_last.many$] = last$i$;

@@ -4,6 +4,9 @@
 local function declare(name, dtypes, inputs, outputs, compute, keys)
   keys = keys or {}
   local size = { "S" }
+  for _, axis in ipairs(keys.axes or {}) do
+    size[axis] = 9
+  end
   for _, shape in pairs(inputs) do
     for _, dim in ipairs(shape) do
       size[dim] = 9
@@ -11,7 +14,7 @@ local function declare(name, dtypes, inputs, outputs, compute, keys)
   end
   op(name) {
     doc = name, inputs = inputs, outputs = outputs, scalars = keys.scalars, compute = compute, sizes = { size },
-    backward = keys.backward, dtypes = dtypes, ulp = { f64 = 6, f32 = 6, f16 = 3, bf16 = 3 }, products = keys.products,
+    axes = keys.axes, backward = keys.backward, dtypes = dtypes, ulp = { f64 = 6, f32 = 6, f16 = 3, bf16 = 3 }, products = keys.products,
   }
 end
 
@@ -60,3 +63,27 @@ declare("normed", { "f32" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e
     local score = max(sum(q * k, "d"), 0)
     return sum(score * v, "t") / (max(score, "t") + 1)
   end, { backward = {} })
+
+-- Documents, whose numbers rule out tiles; scores that are bounded; and a key that is not there below the maximum.
+declare("documents", { "f32", "f16", "bf16" },
+  { q = by_heads.q, k = by_heads.k, v = by_heads.v, sink = { "h", "g" }, of_query = { "b", "s", index = "document" },
+    of_key = { "b", "t", index = "document" } },
+  { o = { "b", "h", "g", "s", "e" } }, function(q, k, v, sink, of_query, of_key)
+    local score = 30 * tanh(sum(q * k, "d") / 30)
+    score = select(all_of(eq(of_query, of_key), le(position "t", position "s" + count "t" - count "s")), score, -inf)
+    local m = detach(max(max(score, "t"), sink))
+    local p = exp(score - m)
+    return sum(p * v, "t") / (sum(p, "t") + exp(sink - m))
+  end, { axes = { "document" }, products = "narrow", backward = {} })
+
+-- A length for all keys of a batch, a table of distances, and random numbers of some axes beside a sum.
+declare("dropped", { "f64", "f16" },
+  { q = by_heads.q, k = by_heads.k, v = by_heads.v, length = { "b", index = "t" }, bias = { "h", "distance" },
+    seed = { dtype = "i64" }, offset = { dtype = "i64" } },
+  { o = { "b", "h", "g", "s", "e" } }, function(q, k, v, length, bias, seed, offset)
+    local score = sum(q * k, "d") + at(bias, { distance = position "s" - position "t" + 3 }, 0)
+    score = select(lt(position "t", length), score, -inf)
+    local p = exp(score - detach(max(score, "t")))
+    local kept = select(lt(random(seed, offset, "b", "h", "g", "s", "t"), 0.75), p, 0)
+    return sum(kept * v, "t") / sum(p, "t") / 0.75
+  end, { products = "narrow", backward = {} })
