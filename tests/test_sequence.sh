@@ -8,11 +8,6 @@
 tree
 templates_of_its_own
 cp "$LATHE_SRC"/tests/specs-sequence/* "$tmp/tree/specs/"
-# Nests, which GPUs have of these ops as well, are not tried here.
-is 'leaves out nests by CUDA' plant "$tmp/tree/templates/cuda/defaults.lua" 'implementation = "sequence", bn = "auto" },
-    { backend = "cuda" },' 'implementation = "sequence", bn = "auto" },'
-is 'leaves out nests by Vulkan' plant "$tmp/tree/templates/glsl/defaults.lua" 'implementation = "sequence", bn = 128 },
-    { backend = "vulkan" },' 'implementation = "sequence", bn = 128 },'
 
 shows() { # shows OP TEXT: what its programs are
   "$LATHE_GEN" --src "$tmp/tree" --backend scalar show "$1" --stage program | tr -s ' \n' ' ' | grep -F -e "$2"

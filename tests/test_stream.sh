@@ -8,11 +8,6 @@
 tree
 templates_of_its_own
 cp "$LATHE_SRC"/tests/specs-stream/* "$tmp/tree/specs/"
-# Nests, which GPUs have of these ops as well, are not tried here.
-is 'leaves out nests by CUDA' plant "$tmp/tree/templates/cuda/defaults.lua" 'implementation = "stream" },
-    { backend = "cuda" },' 'implementation = "stream" },'
-is 'leaves out nests by Vulkan' plant "$tmp/tree/templates/glsl/defaults.lua" \
-  'implementation = "stream" }, { backend = "vulkan" } },' 'implementation = "stream" } },'
 
 shows() { # shows OP TEXT: what its program is
   "$LATHE_GEN" --src "$tmp/tree" show "$1" --stage program | tr -s ' \n' ' ' | grep -F -e "$2"

@@ -25,13 +25,13 @@ return {
   contract_typed = { { backend = "vulkan", bn = 128 } },
   chain = chain,
   chain_to_totals = chain,
-  stream = { { backend = "vulkan", implementation = "stream" }, { backend = "vulkan" } },
+  -- As on CUDA.
+  stream = { { backend = "vulkan", implementation = "stream" } },
   sequence = {
     {
       backend = "vulkan", implementation = "sequence", unit = "matrix", bm = 128, bn = 128, bk = 32, dtypes = "f16",
     },
     { backend = "vulkan", implementation = "sequence", bn = 128 },
-    { backend = "vulkan" },
   },
   nest = { { backend = "vulkan" } },
 }
