@@ -184,9 +184,13 @@ EOF
 chmod +x nvcc
 configure NVCC="$tmp/nvcc" $few
 is 'an nvcc' grep '^checking backend cuda\.\.\. yes' stdout
+is 'the little that CUDA needs of the host' grep -F -e "-include '$LATHE_SRC/templates/cuda/host.h'" build.ninja
 is 'instructions of sm_90a' test "$(grep -c wgmma stdout build.ninja | tr '\n' ' ')" = 'stdout:0 build.ninja:0 '
 rm build.ninja
-configure NVCC="$tmp/nvcc" $few --cuda-arch=sm_80
+# One whose headers need more of the host.
+sed 's,^  case \$word in,& */host.h) exit 1 ;;,' nvcc >older && chmod +x older
+configure NVCC="$tmp/older" $few --cuda-arch=sm_80
+is 'all that CUDA needs of the host' test "$(grep -c 'host[.]h' build.ninja)" = 0
 is 'no instructions of sm_90a' grep '^  cuda with wgmma: --cuda-arch=sm_80 has no sm_90a' stdout
 is 'no instructions of sm_90a' grep -e "--disabled 'cuda:wgmma=--cuda-arch=sm_80 has no sm_90a" build.ninja
 rm build.ninja
