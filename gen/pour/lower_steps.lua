@@ -130,9 +130,9 @@ function lower_steps.by_places(k, op, nodes, without, rows, keys)
       if not rows or leaf.axes & rows ~= 0 and leaf.axes & keys ~= 0 then
         return nil
       end
-      local index = leaf[1].name
+      local index, side = leaf[1].name, leaf.axes & keys ~= 0 and "n" or leaf.axes & rows ~= 0 and "m"
       name = index .. "_index_"
-      note(known.indexes, { name = name, index = index, side = leaf.axes & keys ~= 0 and "n" or leaf.axes & rows ~= 0 and "m" })
+      note(known.indexes, { name = name, index = index, side = side })
       return { lo = name .. "lo", hi = name .. "hi" }
     elseif leaf.op == "points" then
       note(known.points, { name = name, places = places_of(leaf.k) })

@@ -95,8 +95,8 @@ end
 local products = { mul = product, div = by_constant "/" }
 
 -- The range { lo, hi } of a node of numbers; any is set where nothing is known of it. words: those of `numbers`;
--- leaf(node) gives the range of a place, a count, a scalar, a constant or an index, or nil. Then a table of the masks under it
--- that places decide: when one may not hold.
+-- leaf(node) gives the range of a place, a count, a scalar, a constant or an index, or nil. Then a table of the masks
+-- under it that these decide: when one may not hold.
 function ranges.of(root, words, leaf)
   local known, decided = {}, {}
   local function of(node)

@@ -320,7 +320,8 @@ const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "places",
 //@     return ("(%s)lathe_random(%s, %s, %s, %s)"):format(k.number, seed, offset, nth, narrow)
 //@   end,
 //@   element = function(operand, nth)
-//@     return k:access(operand, operand.dtype and "load_index" or "load_number", ("(%s + %s)"):format(home(operand), nth))
+//@     local how = operand.dtype and "load_index" or "load_number"
+//@     return k:access(operand, how, ("(%s + %s)"):format(home(operand), nth))
 //@   end,
 //@ }
 //@ -- Numbers that a vector of points reads elsewhere, or finds by their places: see call.

@@ -58,7 +58,8 @@ for (size_t i = $letter$$(has.by_warp and " + threadIdx.x % 32" or ""); i <= las
 //@   return own(has, S.place_of(from == letter and "i" or has.loop .. from, within, extent))
 //@ end
 $k.number$ $of.name$least = INFINITY, $of.name$most = -INFINITY;
-for (size_t i = $letter$$(has.by_warp and " + threadIdx.x % 32" or ""); i <= $(of.side and "last" or letter .. (has.by_warp and " + 31" or "")); i += $(has.by_warp and 32 or 1)) {
+//@ local first_i = letter .. (has.by_warp and of.side and " + threadIdx.x % 32" or "")
+for (size_t i = $first_i$; i <= $(of.side and "last" or letter); i += $(has.by_warp and 32 or 1)) {
   const $k.number$ number = $(own(has, E.number({ kind = "whole", index = of.index }, index, has.language)));
   $of.name$least = number < $of.name$least ? number : $of.name$least;
   $of.name$most = number > $of.name$most ? number : $of.name$most;

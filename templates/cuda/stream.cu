@@ -35,7 +35,9 @@
 //@   list[#list + 1] = place_of[name] and "of[" .. place_of[name] .. "]" or nil
 //@   return #list > 0 and table.concat(list, " * ") or "number(1)"
 //@ end
-//@ local has = { fields = "at.", loop = "c.", rows = "c.m_count", keys = "c.n_count", by_warp = true, language = T.language }
+//@ local has = {
+//@   fields = "at.", loop = "c.", rows = "c.m_count", keys = "c.n_count", by_warp = true, language = T.language,
+//@ }
 //@ if of.peak then
 //@ P.define(first.powers.point)
 //@ end

@@ -233,7 +233,8 @@ $(part.k:uniforms("call"))
 //@   end,
 //@   random = function(seed, offset, nth)
 //@     local each = k.bytes == 2 and 8 or 4
-//@     return ("lathe_random(lathe_philox(%s, %s, (%s) / %dul), uint((%s) %% %dul))"):format(seed, offset, nth, each, nth, each)
+//@     local words = ("lathe_philox(%s, %s, (%s) / %dul)"):format(seed, offset, nth, each)
+//@     return ("lathe_random(%s, uint((%s) %% %dul))"):format(words, nth, each)
 //@   end,
 //@   words = function(index, whole)
 //@     return {

@@ -84,6 +84,7 @@ EMULATOR_HALF uint16_t emulator_to_half(float x);
 #define __global__
 #define __device__
 #define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __grid_constant__
