@@ -1,6 +1,7 @@
 -- Between which numbers a graph lies over a range of points, as text: for kernels that leave out what a mask rules out.
--- Only places, counts, scalars, constants and indexes are known; whatever else is read may be any number. Arithmetic is the
--- kernels' own, whose rounding keeps the order of numbers, so that what they compute at a point of the range is within.
+-- Only places, counts, scalars, constants and indexes are known; whatever else is read may be any number. Arithmetic is
+-- the kernels' own, whose rounding keeps the order of numbers, so that what they compute at a point of the range is
+-- within.
 
 local ranges = {}
 

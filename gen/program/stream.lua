@@ -122,7 +122,7 @@ end
 
 -- What a sum of powers below a peak is below m. It is NaN where infinity was subtracted from itself at each of some
 -- points: those were gathered as nothing.
-local function below(sum, peak, m)
+local function sum_below(sum, peak, m)
   local scaled = rawequal(m, peak) and sum or sum * expr.select(expr.eq(peak, m), 1, expr.exp(peak - m))
   return expr.select(expr.all_of(expr.eq(m, -math.huge), expr.gt(expr.count(peak.k), 0)), 0 / 0, scaled)
 end
@@ -144,7 +144,7 @@ function maker:parse(node)
     if level and level == self.term[peak].level then
       term.peak, term.inside, term.level = peak, others, level
       term.outside = function(leaf, rewrite)
-        return outside(rewrite(below(leaf, peak, largest)), rewrite)
+        return outside(rewrite(sum_below(leaf, peak, largest)), rewrite)
       end
     end
   elseif node.op ~= "maximum" then

@@ -56,7 +56,9 @@ local function facts_of(op)
   expr.visit(text.map(values, function(value)
     return value.node
   end), function(node)
-    facts.is_random = node.op == "random" and ((node.k or facts.is_random) and "apart" or "everywhere") or facts.is_random
+    if node.op == "random" then
+      facts.is_random = (node.k or facts.is_random) and "apart" or "everywhere"
+    end
     facts.elsewhere = facts.elsewhere or node.op == "whole" or node.op ~= "hit" and expr.asks_for_place(node)
     for i = 1, #node do
       facts.above[node] = facts.above[node] or facts.above[node[i]]
@@ -119,7 +121,8 @@ local function is_over_all(facts)
 end
 
 local function is_map(facts)
-  return not facts.reduces and facts.is_random ~= "apart" and is_over_all(facts) and stand_at(facts.op, { "whole", "single" }, { "whole" })
+  return not facts.reduces and facts.is_random ~= "apart" and is_over_all(facts)
+    and stand_at(facts.op, { "whole", "single" }, { "whole" })
 end
 
 local function is_reduce(facts)

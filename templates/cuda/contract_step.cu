@@ -119,12 +119,86 @@ struct $name$ {
 //@   local text = E.number(x, function(place) return position(step, place) end, language)
 //@   return ("nth < there ? %s : %s"):format(text, x.node.type == "m" and "false" or k.number .. "(0)")
 //@ end
+//@ -- What a stream's values find by places, in two structs, so that it is found once for a row and once for a key:
+//@ -- fields { type, name, text } of both, and by node the text of what is one. Of what differs with both, the fields are
+//@ -- the places that it is found by.
+//@ local function found_by_places(step)
+//@   local found = { row = {}, keys = {}, text_of = {} }
+//@   local known = {}
+//@   local function is_in(letter, place)
+//@     local index = S.index_of(step, place)
+//@     return index == letter
+//@   end
+//@   local function field(side, type, name, text)
+//@     if not known[side .. name] then
+//@       known[side .. name] = true
+//@       table.insert(found[side], { type = type, name = name, text = text })
+//@     end
+//@     return side .. "." .. name .. (side == "keys" and "[nth]" or "")
+//@   end
+//@   for _, part in ipairs { step.values, step.free or step.values } do
+//@     for i, x in ipairs(part.point.inputs) do
+//@       local of_row, of_key, node = false, false, x.node
+//@       for _, place in ipairs(E.places_of(node.axes)) do
+//@         of_row, of_key = of_row or is_in("m", place), of_key or is_in("n", place)
+//@       end
+//@       local side, mask = of_key and "keys" or "row", node.type == "m"
+//@       if (x.kind == "position" or E.is_elsewhere(x)) and not found.text_of[node] then
+//@         local function index(place)
+//@           return of_row and of_key and field(is_in("n", place) and "keys" or "row", "size_t", "i" .. place, position(step, place))
+//@             or position(step, place)
+//@         end
+//@         local text = x.kind == "position" and ("(%s)%s"):format(k.number, position(step, x.place))
+//@           or E.number(x, index, language)
+//@         found.text_of[node] = of_row and of_key
+//@           and ("nth < there ? %s : %s"):format(text, mask and "false" or k.number .. "(0)")
+//@           or field(side, mask and "bool" or k.number, "found" .. i .. (part == step.free and "_free" or ""), text)
+//@       end
+//@     end
+//@   end
+//@   return found
+//@ end
+//@ local function define_found(step, found)
+struct row_found {
+  //@ for _, of in ipairs(found.row) do
+  $of.type$ $of.name$;
+  //@ end
+};
+template <int COUNT> struct keys_found {
+  //@ for _, of in ipairs(found.keys) do
+  $of.type$ $of.name$[COUNT];
+  //@ end
+};
+
+__device__ __forceinline__ row_found find_row(size_t m) const {
+  row_found row;
+  (void)m;
+  //@ for _, of in ipairs(found.row) do
+  row.$of.name$ = $of.text$;
+  //@ end
+  return row;
+}
+
+template <int COUNT> __device__ __forceinline__ keys_found<COUNT> find_keys(size_t n, long long there) const {
+  keys_found<COUNT> keys;
+  (void)n, (void)there;
+#pragma unroll
+  for (int nth = 0; nth < COUNT; nth++) {
+    //@ for _, of in ipairs(found.keys) do
+    keys.$of.name$[nth] = nth < there ? $of.text$ : $of.type$(0);
+    //@ end
+  }
+  return keys;
+}
+//@ end
 //@ -- The point function of a part at point `nth` of what was read. result: the text of what the step's sum comes to
-//@ -- there, or a function that gives it by the step's name.
-//@ local function compute(step, part, along, count, P, result)
+//@ -- there, or a function that gives it by the step's name; found: of a stream's values, see above.
+//@ local function compute(step, part, along, count, P, result, found)
 //@ P.call(part.point, function(x)
 //@   if x.kind == "result" then
 //@     return type(result) == "function" and result(x.name) or result
+//@   elseif found and found.text_of[x.node] then
+//@     return found.text_of[x.node]
 //@   elseif x.kind == "position" then
 //@     return ("(%s)%s"):format(k.number, position(step, x.place))
 //@   elseif x.kind == "column" then
@@ -267,7 +341,7 @@ __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, 
 //@ -- memory, and gives the others that later layers read, and so does finish_free, of values without some masks;
 //@ -- finish_whole, all of them, of a tile whose results are all there and aligned, whole_values for a few at once, and
 //@ -- wide_values for WHOLE_COUNT.
-//@ local function finish(step, P, count, layer, whole, free)
+//@ local function finish(step, P, count, layer, whole, free, found)
 //@ local part, values = free or step.values, step.of.values
 //@ local given = {}
 //@ for _, value in ipairs(values) do
@@ -286,9 +360,9 @@ __device__ __forceinline__ void fetch_$letter$(uint4 *to, const lathe_map &map, 
 //@   end
 //@   return "sums[nth]"
 //@ end
-$(several and "template <bool WHOLE = false, bool ALIGNED = false> " or "")__device__ __forceinline__ void $name$(size_t m, size_t n, const number $sums$, long long there$(table.concat(given))) const {
+$(several and "template <bool WHOLE = false, bool ALIGNED = false> " or "")__device__ __forceinline__ void $name$($(several and ("const row_found &row, const keys_found<%d> &keys, "):format(count) or "")size_t m, size_t n, const number $sums$, long long there$(table.concat(given))) const {
   raw_values<$count$> raw;
-  (void)raw, (void)m;
+  (void)raw, (void)m$(several and ", (void)row, (void)keys" or "");
   //@ load(step, part, { m = "m", n = "n" }, "n", count, whole and "true" or several and "WHOLE" or "false", flag)
   //@ local function is_stored(value)
   //@   return not layer or layer.stored[value.operand.name]
@@ -301,7 +375,7 @@ $(several and "template <bool WHOLE = false, bool ALIGNED = false> " or "")__dev
   //@ prelude(part)
 #pragma unroll
   for (int nth = 0; nth < $count$; nth++) {
-    //@ compute(step, part, "n", count, P, result)
+    //@ compute(step, part, "n", count, P, result, found)
     //@ for _, value in ipairs(values) do
     //@ if is_stored(value) then
     $value.operand.name$_pack.at[nth] = $value.operand.name$_;
@@ -367,12 +441,17 @@ bool whole_values, wide_values;
 
 //@ finish_rows(step, P)
 //@ end
+//@ local found = made.layer and made.layer.results and found_by_places(step)
+//@ if found then
+
+//@ define_found(step, found)
+//@ end
 //@ for _, few in ipairs(made.layer and made.layer.counts or {}) do
 
-//@ finish(step, P, few, made.layer)
+//@ finish(step, P, few, made.layer, nil, nil, found)
 //@ if step.free then
 
-//@ finish(step, P, few, made.layer, nil, step.free)
+//@ finish(step, P, few, made.layer, nil, step.free, found)
 //@ end
 //@ end
 //@ if not made.layer or maps and not made.layer.unstored then

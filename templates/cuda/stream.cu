@@ -54,9 +54,13 @@ struct $rows$ {
     (void)last;
     return $(table.concat(powered))false;
   }
+  using row_found = typename $first.name$::row_found;
+  template <int COUNT> using keys_found = typename $first.name$::template keys_found<COUNT>;
+
   template <bool FREE_OF_MASKS = false, bool WHOLE = false, bool ALIGNED = false, int COUNT, int NUMBERS>
-  static __device__ __forceinline__ void results(const $first.name$ &c, size_t m, size_t n, const number (&sums)[FIRSTS][COUNT],
-      long long there, number (&to)[NUMBERS][COUNT]) {
+  static __device__ __forceinline__ void results(const $first.name$ &c, const row_found &row,
+      const keys_found<COUNT> &keys, size_t m, size_t n, const number (&sums)[FIRSTS][COUNT], long long there,
+      number (&to)[NUMBERS][COUNT]) {
     //@ local given = {}
     //@ for i = 1, results do
     //@   given[i] = ", to[" .. i - 1 .. "]"
@@ -64,9 +68,9 @@ struct $rows$ {
     //@ if results > 0 then
     //@ if first.free then
     if constexpr (FREE_OF_MASKS)
-      return c.finish_free<WHOLE, ALIGNED>(m, n, sums, there$(table.concat(given)));
+      return c.finish_free<WHOLE, ALIGNED>(row, keys, m, n, sums, there$(table.concat(given)));
     //@ end
-    c.finish_layer<WHOLE, ALIGNED>(m, n, sums, there$(table.concat(given)));
+    c.finish_layer<WHOLE, ALIGNED>(row, keys, m, n, sums, there$(table.concat(given)));
     //@ end
   }
   /* Where some rows lie along axes, and what masks by places are made of besides. */

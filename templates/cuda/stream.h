@@ -73,6 +73,7 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
 #pragma unroll
       for (int group = 0; group < TN_FIRST / AT_ONCE; group++) {
         const int row = inner_sums::at_m(i / AT_ONCE) + i % AT_ONCE, key = inner_sums::at_n(group);
+        const long long there = (long long)(c.n_count - n - key);
         number some[FIRSTS][AT_ONCE], to[NUMBERS][AT_ONCE] = {};
         lathe_each<FIRSTS>([&](auto first) {
           constexpr int FIRST = decltype(first)::value;
@@ -81,7 +82,8 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
             some[FIRST][nth] = tiles.template at<FIRST>().sums[i][group * AT_ONCE + nth];
         });
         if (m + row < c.m_count && n + key < c.n_count)
-          Rows::results(c, m + row, n + key, some, (long long)(c.n_count - n - key), to);
+          Rows::results(c, c.find_row(m + row), c.template find_keys<AT_ONCE>(n + key, there),
+                        m + row, n + key, some, there, to);
 #pragma unroll
         for (int of = 0; of < Rows::RESULTS; of++)
 #pragma unroll

@@ -5,8 +5,9 @@
  *   number, PEAK                    whether there is a peak
  *   FIRSTS, RESULTS, SUMS, LASTS    how many results and numbers there are at a point, sums over a row, and products of keys
  *   powered(last)                   whether the factor of one of these is below the peak
- *   results(c, m, n, sums, there, to)   the numbers at points, of those of the first products; c: the inner step. FREE:
- *                                   without masks by places; WHOLE: all points are there; ALIGNED: so are their operands
+ *   results(c, row, keys, m, n, sums, there, to)   the numbers at points, of those of the first products; c: the inner
+ *                                   step, which finds row and keys. FREE: without masks by places; WHOLE: all points are
+ *                                   there; ALIGNED: so are their operands
  *   rows_at(c, m, rows)             where some rows lie along axes, of which masks are made
  *   skips(at, c, n, keys)           whether no key of a tile counts in any of these
  *   FREE, is_free(at, c, n, keys)   whether masks by places are told apart, and all keys of a tile count by them

@@ -60,14 +60,20 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
    * ALIGNED: operands at whole points are. */
   template <bool WHOLE, bool FREE, bool ALIGNED, typename Inner>
   static __device__ __forceinline__ void follow(const Inner &a, keys &tile, size_t m, size_t key) {
+    typename Rows::row_found rows[TILES][2];
+#pragma unroll
+    for (int nth = 0; nth < TILES * 2; nth++)
+      rows[nth / 2][nth % 2] = a.find_row(lathe_least(m + row_of(nth / 2, nth % 2), a.m_count - 1));
 #pragma unroll
     for (int i = 0; i < TILES; i++)
 #pragma unroll
-      for (int j = 0; j < TILES_KEYS; j++)
+      for (int j = 0; j < TILES_KEYS; j++) {
+        const size_t column = key + column_of(j);
+        const long long there = (long long)a.n_count - (long long)column;
+        const auto keys = a.template find_keys<2>(column, there);
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-          const size_t row = m + row_of(i, half), column = key + column_of(j);
-          const long long there = (long long)a.n_count - (long long)column;
+          const size_t row = m + row_of(i, half);
           float two[FIRSTS][2], to[RESULTS][2];
 #pragma unroll
           for (int of = 0; of < FIRSTS; of++)
@@ -78,13 +84,15 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
           for (int of = 0; of < RESULTS; of++)
             to[of][0] = to[of][1] = nothing(of);
           if (WHOLE || (row < a.m_count && there > 0))
-            Rows::template results<FREE, WHOLE, ALIGNED>(a, row, column, two, there, to);
+            Rows::template results<FREE, WHOLE, ALIGNED>(a, rows[i][half], keys, row, column, two,
+                                                         there, to);
 #pragma unroll
           for (int of = 0; of < RESULTS; of++) {
             tile[of][i][j][half * 2] = to[of][0];
             tile[of][i][j][half * 2 + 1] = WHOLE || there > 1 ? to[of][1] : nothing(of);
           }
         }
+      }
   }
 
   /* Makes sums of a row's products that are below a peak smaller. */
