@@ -24,6 +24,7 @@
 --   record.random        whether there are random numbers
 --   record.reads         what the leaves "read", "inside" and "same" of its values stand for, by name: reads.lua
 --   record.products      { sum, factor, other }: the lasts as the op's values have them, with their two factors
+--   record.by_indexes    whether indexes are between the products: how many of its points count is not known
 --   record.masked, record.mask   the axes whose places say which columns count in a row, and a number that is -infinity
 --                        where they do not; 0 of none
 --
@@ -512,6 +513,11 @@ function stream.make(op, values)
     if without(pass) == "power" and record.masked == 0 then
       record.mask = pass.values[1].node
       record.masked = placed(record.mask)
+    end
+    for _, value in ipairs(pass.values) do
+      expr.visit({ value.node }, function(node)
+        record.by_indexes = record.by_indexes or node.op == "whole"
+      end)
     end
     find_elsewhere(record, pass)
     local reason = lay_out(record, pass)

@@ -154,13 +154,14 @@ static const lathe_bench %s_bench = {
   .roughest = %s, .roughest_ulp = %s,
   .apart = %s,
   .read = %s,
-  .masked = 0x%x, .share = %s,
+  .masked = 0x%x, .share = %s, .leaves_out = %s,
   .reference_f64 = %s,
   .reference_wide = %s,
 };
 ]], name, #op.sizes, sizes, #op.sets, sets, #op.dtypes, bounds, #op.peers, peers, #op.compared, compared,
     tostring(op.any_zero_sign), rounded_terms, extremes, op.roughest and text.c_string(op.roughest) or "NULL",
-    number(op.roughest_ulp), by_operand(op.apart), by_operand(read), op.masked, share, f64, wide)
+    number(op.roughest_ulp), by_operand(op.apart), by_operand(read), op.masked, share,
+    tostring(op.leaves_out), f64, wide)
   return "  {\n" .. op_fields(out, op, index_of[op.forward] and ("&lathe_ops[%d]"):format(index_of[op.forward] - 1),
     ("&%s_bench"):format(name)) .. "  },\n"
 end

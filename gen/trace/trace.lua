@@ -412,6 +412,11 @@ function trace.op(op)
   op.magnitudes = magnitudes_of(op)
   op.work = expr.work(roots_of(op))
   op.masked = op.stream and op.stream.masked or 0
+  op.leaves_out = op.stream and op.stream.by_indexes or false
+  for _, run in ipairs(op.sequence and op.sequence.runs or {}) do
+    local of = run.programs.stream
+    op.leaves_out = op.leaves_out or of and (of.by_indexes or of.masked ~= 0) or false
+  end
   op.read_at = read_at(op)
   op.apart = by_operand(op, apart.of)
   op.extremes = by_operand(op, has_extreme)

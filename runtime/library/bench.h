@@ -65,6 +65,7 @@ struct lathe_bench {
    * some extents; null where all count. */
   unsigned masked;
   lathe_cost *share;
+  bool leaves_out; /* whether kernels may leave out more, so that nobody knows how much work there is: by indexes */
   /* References in higher precision. Floating operands are arrays of double (f64) or long double (wide, for checking f64
    * itself; null where none of that is built); after the operands comes one more buffer for each floating output, in
    * order, which takes its magnitude, and three for each output among the rounded terms: the indexes asked about, their

@@ -7,6 +7,7 @@
 //@ --   own          of GLSL: a text of C's with what arguments are called there
 //@ --   element      of GLSL: an operand's number at an index
 //@ --   language     as elsewhere.c has it
+//@ --   ends         before what keys_of makes; nil where each question finds that itself
 //@ local S = use "contract_step.c"
 //@ local E = use "elsewhere.c"
 
@@ -67,6 +68,31 @@ for (size_t i = $first_i$; i <= $(of.side and "last" or letter); i += $(has.by_w
 //@ if has.by_warp and of.side then
 $of.name$least = -lathe_most_of_warp(-$of.name$least);
 $of.name$most = lathe_most_of_warp($of.name$most);
+//@ end
+//@ end
+//@ -- Declares what is known of a tile's keys, and sets it, of `keys` keys from n on: where has.ends is what is before
+//@ -- the fields, for more than one question.
+//@ function key_fields(first)
+//@ for _, of in ipairs(first.indexes or {}) do
+//@ if of.side == "n" then
+$k.number$ $of.name$lo, $of.name$hi;
+//@ end
+//@ end
+//@ end
+//@ function keys_of(first, has)
+//@ local is_read = false
+//@ for _, of in ipairs(first.indexes or {}) do
+//@   is_read = is_read or of.side == "n"
+//@ end
+//@ last_of("n", has.keys, "keys", is_read)
+//@ for _, of in ipairs(first.indexes or {}) do
+//@ if of.side == "n" then
+{
+  //@ ends_of(first, has, of)
+  $has.ends$$of.name$lo = $of.name$least;
+  $has.ends$$of.name$hi = $of.name$most;
+}
+//@ end
 //@ end
 //@ end
 //@ -- Declares what is known of some rows.
@@ -141,7 +167,7 @@ const $k.number$ $name$ = $value$;
 //@   is_read = is_read or is_of_keys(first, of)
 //@ end
 //@ for _, of in ipairs(first.indexes) do
-//@   is_read = is_read or of.side == "n" and what:find(of.name, 1, true)
+//@   is_read = is_read or not has.ends and of.side == "n" and what:find(of.name, 1, true)
 //@ end
 //@ last_of("n", has.keys, "keys", is_read)
 //@ for _, of in ipairs(first.places) do
@@ -155,12 +181,12 @@ const lathe_range $of.name$ = $(range(first, has, of, "n", "last"));
 //@ end
 //@ end
 //@ for _, of in ipairs(first.indexes) do
-//@ local is_of_keys = of.side == "n" and what:find(of.name, 1, true)
-//@ if is_of_keys then
+//@ local from, is_found = of.side == "n" and has.ends or has.fields, of.side == "n" and not has.ends
+//@ if is_found and what:find(of.name, 1, true) then
 //@ ends_of(first, has, of)
 //@ end
-//@ declare(of.name .. "lo", is_of_keys and of.name .. "least" or has.fields .. of.name .. "lo")
-//@ declare(of.name .. "hi", is_of_keys and of.name .. "most" or has.fields .. of.name .. "hi")
+//@ declare(of.name .. "lo", is_found and of.name .. "least" or from .. of.name .. "lo")
+//@ declare(of.name .. "hi", is_found and of.name .. "most" or from .. of.name .. "hi")
 //@ end
 //@ for _, of in ipairs(first.finite) do
 //@ declare(of.name .. "lo", "-" .. of.largest)

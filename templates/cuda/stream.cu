@@ -37,6 +37,7 @@
 //@ end
 //@ local has = {
 //@   fields = "at.", loop = "c.", rows = "c.m_count", keys = "c.n_count", by_warp = true, language = T.language,
+//@   ends = "of.",
 //@ }
 //@ if of.peak then
 //@ P.define(first.powers.point)
@@ -82,24 +83,39 @@ struct $rows$ {
       //@ Masks.rows_of(first, { fields = "", loop = "c.", rows = "c.m_count", by_warp = true, language = T.language })
     }
   };
+  /* What masks ask of a tile's keys, whatever its rows are. */
+  struct keys_at {
+    //@ Masks.key_fields(first)
+  };
+  static __device__ __forceinline__ keys_at look(const $first.name$ &c, size_t n, int keys) {
+    [[maybe_unused]] const lathe_args *args = c.args;
+    keys_at of;
+    (void)n, (void)keys;
+    //@ Masks.keys_of(first, has)
+    return of;
+  }
   /* Whether no key of a tile counts in any of its rows, and whether all do by their places. */
-  static __device__ __forceinline__ bool skips(const rows_at &at, const $first.name$ &c, size_t n, int keys) {
+  static __device__ __forceinline__ bool skips(const rows_at &at, const keys_at &of, const $first.name$ &c, size_t n,
+      int keys) {
     //@ if first.rules_out then
     [[maybe_unused]] const lathe_args *args = c.args;
+    (void)of;
     //@ Masks.skips(first, has)
     return skips;
     //@ else
-    (void)at, (void)c, (void)n, (void)keys;
+    (void)at, (void)of, (void)c, (void)n, (void)keys;
     return false;
     //@ end
   }
-  static __device__ __forceinline__ bool is_free(const rows_at &at, const $first.name$ &c, size_t n, int keys) {
+  static __device__ __forceinline__ bool is_free(const rows_at &at, const keys_at &of, const $first.name$ &c, size_t n,
+      int keys) {
     //@ if first.restricted then
     [[maybe_unused]] const lathe_args *args = c.args;
+    (void)of;
     //@ Masks.is_free(first, has)
     return is_free;
     //@ else
-    (void)at, (void)c, (void)n, (void)keys;
+    (void)at, (void)of, (void)c, (void)n, (void)keys;
     return false;
     //@ end
   }

@@ -263,7 +263,10 @@ struct lathe_stream<lathe_list<First...>, lathe_list<Last...>, Rows, BM, KEYS, C
     });
     lathe_show_gathered<FIRSTS, LASTS>(a, b, r.gathered, m);
     const typename Rows::rows_at at(c, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key, block.to); };
+    typename Rows::keys_at asked;
+    auto next = [&](size_t key) {
+      return lathe_next_tile<Rows, KEYS>(at, c, key, block.to, asked);
+    };
     for (size_t key = next(block.from); key < block.to; key = next(key + KEYS)) {
       const int keys = c.n_count - key < KEYS ? (int)(c.n_count - key) : KEYS;
       lathe_list<first_sums<First>...> tiles;

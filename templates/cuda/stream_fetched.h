@@ -1,7 +1,7 @@
 /* stream_fetched.h - the same as stream_tensor.h by the tensor cores of compute capability 9.0 (wgmma), of factors that
  * the copy engine brings (TMA): a block of GROUPS * 64 rows, of up to DEPTH terms.
  *
- * One warp asks for what is next of keys and values. Each group of four warps takes 64 rows through all keys. Two
+ * One warp asks for what is next of keys and values, and tells the others which tile that is. Each group of four warps takes 64 rows through all keys. Two
  * groups gather in turn, so that one multiplies meanwhile: 4 x 16 heads of 4096 x 128 in bf16 take 1.09 ms on an
  * H200. */
 #ifndef LATHE_STREAM_FETCHED_H
@@ -37,9 +37,12 @@ struct lathe_fetched_stream {
   static constexpr int BYTES = CHUNKS * 16 + BM * rows_of::GATHERED * 4;
   static constexpr int LEFT = rows_of::NUMBERS_LEFT * THREADS;
 
-  /* When tiles are there, and when nobody needs them any more: those of each product's keys, then values. */
+  /* When tiles are there, and when nobody needs them any more: those of each product's keys, then values. Which keys
+   * they are is told with the first product's; after the last tile it is where the keys end. */
   struct ring {
     unsigned long long rows, full[ALL][TURNS], empty[ALL][TURNS];
+    size_t key[TURNS];
+    typename Rows::keys_at asked[TURNS];
 
     __device__ __forceinline__ void open() {
       if (threadIdx.x == 0) {
@@ -68,17 +71,31 @@ struct lathe_fetched_stream {
                                                const lathe_map *const (&maps)[FIRSTS + ALL]) {
     const inner &c = a.template at<FIRSTS - 1>();
     const typename Rows::rows_at at(c, block.m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key, block.to); };
+    typename Rows::keys_at asked;
+    auto next = [&](size_t key) {
+      return lathe_next_tile<Rows, KEYS>(at, c, key, block.to, asked);
+    };
     const bool asks = threadIdx.x % 32 == 0;
     int turn = 0;
     unsigned parity = 1;
+    auto tell = [&](size_t key) {
+      lathe_await_phase(&r.empty[0][turn], parity);
+      r.key[turn] = key;
+      r.asked[turn] = asked;
+    };
     if (asks)
       fetch_rows(a, room, r, block.m, maps);
     for (size_t key = next(block.from); key < block.to; key = next(key + KEYS)) {
-      if (asks)
+      if (asks) {
+        tell(key);
         fetch_tile(a, b, room, r, block.n, key, turn, parity, maps);
+      }
       turn ^= 1;
       parity ^= turn == 0;
+    }
+    if (asks) {
+      tell(block.to);
+      lathe_arrive(&r.full[0][turn]);
     }
   }
 
@@ -129,8 +146,6 @@ struct lathe_fetched_stream {
                                                  const lathe_stream_tile<float> &block) {
     const size_t m = block.m, n = block.n;
     inner &c = a.template at<FIRSTS - 1>();
-    const typename Rows::rows_at at(c, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key, block.to); };
     const int warp = (int)threadIdx.x / 32, group = warp / 4 * 64, from = warp * 16;
     float *const gathered = reinterpret_cast<float *>(room + CHUNKS);
     const typename Rows::rows_at own(c, m + from < c.m_count ? m + from : m, 16);
@@ -145,7 +160,12 @@ struct lathe_fetched_stream {
       lathe_give_turn<THREADS>(0);
     int turn = 0;
     unsigned parity = 0;
-    for (size_t key = next(block.from); key < block.to; key = next(key + KEYS)) {
+    for (;;) {
+      lathe_await_phase(&r.full[0][turn], parity);
+      const size_t key = r.key[turn];
+      const typename Rows::keys_at asked = r.asked[turn];
+      if (key >= block.to)
+        break;
       typename rows_of::keys tile = {};
       lathe_each<FIRSTS>([&](auto nth) {
         constexpr int N = decltype(nth)::value;
@@ -172,7 +192,7 @@ struct lathe_fetched_stream {
       });
       if (GROUPS == 2)
         lathe_await_turn<THREADS>(warp / 4);
-      rows.take(c, own, tile, products, m + from, key, m + BM <= c.m_count);
+      rows.take(c, own, asked, tile, products, m + from, key, m + BM <= c.m_count);
       if (GROUPS == 2)
         lathe_give_turn<THREADS>(1 - warp / 4);
       lathe_each<LASTS>([&](auto nth) {

@@ -9,8 +9,9 @@
  *                                   step, which finds row and keys. FREE: without masks by places; WHOLE: all points are
  *                                   there; ALIGNED: so are their operands
  *   rows_at(c, m, rows)             where some rows lie along axes, of which masks are made
- *   skips(at, c, n, keys)           whether no key of a tile counts in any of these
- *   FREE, is_free(at, c, n, keys)   whether masks by places are told apart, and all keys of a tile count by them
+ *   keys_at, look(c, n, keys)       what they ask of a tile's keys
+ *   skips(at, of, c, n, keys)       whether no key of a tile counts in any of these
+ *   FREE, is_free(at, of, c, n, keys)   whether masks by places are told apart, and all keys of a tile count by them
  *   power(x, peak)                  e^(x - peak)
  *   scale(sums, by)                 makes the sums that are below a peak smaller
  *   take(sums, power, of)           adds the terms at a point
@@ -57,13 +58,17 @@ template <typename N> struct lathe_stream_tile {
   }
 };
 
-/* The next tile of keys that counts, from one on; where there is none, `to`. */
+/* The next tile of keys that counts, from one on, and what masks ask of it; where there is none, `to`. */
 template <typename Rows, int KEYS, typename First>
 static __device__ __forceinline__ size_t lathe_next_tile(const typename Rows::rows_at &at,
-                                                         const First &c, size_t key, size_t to) {
-  while (key < to && Rows::skips(at, c, key, KEYS))
-    key += KEYS;
-  return lathe_least(key, to);
+                                                         const First &c, size_t key, size_t to,
+                                                         typename Rows::keys_at &of) {
+  for (; key < to; key += KEYS) {
+    of = Rows::look(c, key, KEYS);
+    if (!Rows::skips(at, of, c, key, KEYS))
+      return key;
+  }
+  return to;
 }
 
 /* The larger of two; NaN where either is. */

@@ -149,12 +149,14 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
       }
   }
 
-  /* Takes the sums of a tile of keys. at: where the rows from m on are; whole: whether all of them are there. */
+  /* Takes the sums of a tile of keys. at: where the rows from m on are; asked: what masks ask of the keys; whole:
+   * whether all of the rows are there. */
   template <typename Inner>
-  __device__ __forceinline__ void take(const Inner &a, const typename Rows::rows_at &at, keys &tile,
+  __device__ __forceinline__ void take(const Inner &a, const typename Rows::rows_at &at,
+                                       const typename Rows::keys_at &asked, keys &tile,
                                        columns &products, size_t m, size_t key, bool whole) {
     if (whole && key + KEYS <= a.n_count) {
-      const bool is_free = Rows::FREE && Rows::is_free(at, a, key, KEYS);
+      const bool is_free = Rows::FREE && Rows::is_free(at, asked, a, key, KEYS);
       if (is_free && a.whole_values)
         follow<true, true, true>(a, tile, m, key);
       else if (is_free)
@@ -461,13 +463,17 @@ struct lathe_tensor_stream {
             step.whole_a);
     });
     const typename Rows::rows_at at(c, m, BM);
-    auto next = [&](size_t key) { return lathe_next_tile<Rows, KEYS>(at, c, key, block.to); };
+    typename Rows::keys_at asked, asked_next;
+    auto next = [&](size_t key) {
+      return lathe_next_tile<Rows, KEYS>(at, c, key, block.to, asked_next);
+    };
     const typename Rows::rows_at own(c, m + first < c.m_count ? m + first : m, TILES * 16);
     size_t key = next(block.from), following;
     copy_keys(key, 0);
     copy_values(key, 0);
     for (int turn = 0; key < block.to; key = following, turn ^= 1) {
       typename rows_of::keys tile;
+      asked = asked_next;
       following = next(key + KEYS);
       lathe_await_groups<1>();
       __syncthreads();
@@ -481,7 +487,7 @@ struct lathe_tensor_stream {
                         keys_of(N, turn) + at * sums_of::slice_b::CHUNKS);
         memcpy(tile[N], sums.sums, sizeof tile[N]);
       });
-      rows.take(c, own, tile, products, m + first, key + first_key, m + BM <= c.m_count);
+      rows.take(c, own, asked, tile, products, m + first, key + first_key, m + BM <= c.m_count);
       lathe_await_groups<1>();
       __syncthreads();
       copy_values(following, turn ^ 1);
