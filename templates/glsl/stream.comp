@@ -32,12 +32,16 @@
 //@     return ("lathe_number(%s_at + (%s) * %dul).at"):format(operand.name, at, k.spelling.bits // 8)
 //@   end,
 //@ }
-//@ -- e^(power - peak), a function of that name.
-//@ local function define_power(first, name)
+//@ -- e^(power - peak), a function of that name; near: of what is rounded to 16 bits later, which has other errors.
+//@ local function define_power(first, name, near)
 $k.number$ $name$($k.number$ power, $k.number$ peak) {
+  //@ if near then
+  return exp2((power - peak) * $(k:literal(math.log(math.exp(1), 2))));
+  //@ else
   $(first.powers.k:uniforms("call"))
   //@ P.call(first.powers.point, function(x) return x.name end)
   return powers_;
+  //@ end
 }
 
 /* By how much what was gathered below one peak is larger than below the next. */
@@ -257,7 +261,7 @@ shared $k.number$ $names.part$[$(shape.threads or shape.subgroups .. "u * SUBGRO
 shared $k.number$ $names.gathered$[$(math.max(1, #first.gathered) * shape.bm)];
 
 //@ if first.powers then
-//@ define_power(first, names.power)
+//@ define_power(first, names.power, shape.subgroups)
 //@ end
 //@ local function gathered(name)
 //@   return ("%s[uint(m - cut.m) * %du + %du]"):format(names.gathered, #first.gathered, first.gathered[name] - 1)

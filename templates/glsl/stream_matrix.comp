@@ -117,9 +117,11 @@ $SUM$ first$i$[DOWN * KEYS];
 //@ local f = list[nth]
 if ($f.is_there$) {
   //@ keep(f)
-  //@ if nth < firsts then
-  //@ fetch(list[nth + 1])
-  //@ end
+}
+//@ if nth < firsts then
+//@ fetch(list[nth + 1])
+//@ end
+if ($f.is_there$) {
   [[unroll]] for (uint term = 0u; term < 64u; term += MATRIX_K)
     [[unroll]] for (uint j = 0u; j < KEYS; j++) {
       $B$ column;
