@@ -66,7 +66,14 @@ return {
       { "products", names = { "exact", "f16" }, default = "exact", short = { f16 = "f16" } },
     },
     nest = {},
-    stream = {},
+    -- products: what comes to the products of keys, by matrices as f16, which dispatch leaves to ops that allow it.
+    stream = {
+      {
+        "unit", names = { "vector", "matrix" }, default = "vector", short = { matrix = "matrix" },
+        needs = { matrix = MATRIX_NEEDS }, features = { matrix = { "VULKAN_MATRIX" } },
+      },
+      { "products", names = { "exact", "narrow" }, default = "exact", short = { narrow = "narrow" } },
+    },
     -- unit: what multiplies.
     chain = {
       { "unit", names = { "row" }, default = "row", short = {} },
@@ -91,8 +98,15 @@ return {
     coopvec = { template = "chain_vector" },
     stream = { template = "stream" },
   },
-  constraint = function(params, _, _, dtypes)
+  constraint = function(params, _, op, dtypes)
     local block, unroll = params.block, params.unroll
+    local is_stream = not params.bm and (params.products == "exact" or params.products == "narrow")
+    if is_stream and (params.unit == "matrix") ~= (params.products == "narrow") then
+      return ("unit = %s: expected products = %s, found %s"):format(params.unit,
+        params.unit == "matrix" and "narrow" or "exact", params.products)
+    elseif params.products == "narrow" and op.stream and #op.stream.products == 0 then
+      return "products = narrow: expected a product of what another one comes to, found none"
+    end
     if params.products == "f16" and params.unit == "vector" then
       return "products = f16: expected unit = matrix or workgroup, found vector"
     elseif params.unit == "matrix" or params.unit == "workgroup" or params.unit == "coopvec" then

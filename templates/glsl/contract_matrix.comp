@@ -4,11 +4,12 @@
 //@ local C = use "contract_step.comp"
 //@ local P = use "parts.comp"
 //@ local V = 8 -- elements of an access
-//@ local function factor(step, made, shape, letter)
+//@ -- base: GLSL, the first of the tile's rows or columns; those of the workgroup where it is left out.
+//@ function factor(step, made, shape, letter, base)
 //@   local across = letter == "a" and "m" or "n"
 //@   local f = {
 //@     part = step[letter], letter = letter, across = across, along = made[letter].along, rows = shape["b" .. across],
-//@     along_k = made[letter].along == "k", terms = shape.bk,
+//@     along_k = made[letter].along == "k", terms = shape.bk, base = base or "cut." .. across,
 //@   }
 //@   f.width = (f.along_k and shape.bk or f.rows) // V -- accesses of a line, a row's terms or a term's rows
 //@   f.line = f.width + 1 -- one apart, so that neighbouring lines are in other banks
@@ -25,7 +26,7 @@
 //@ local function place(f)
 const uint at = nth * gl_WorkGroupSize.x + thread, line = at / $f.width$u, within = at % $f.width$u * $V$u;
 //@ local row, term = f.along_k and "line" or "within", f.along_k and "within" or "line"
-const uint64_t $f.across$ = cut.$f.across$ + $row$, k = first + $term$;
+const uint64_t $f.across$ = $f.base$ + $row$, k = first + $term$;
 //@ end
 //@ -- Of slices of which all exists and is aligned: the address of an invocation's first access, how far apart its
 //@ -- accesses are, and how far those of the next slice.
@@ -49,14 +50,14 @@ uint64_t $f.letter$_from, $f.letter$_apart, $f.letter$_next;
     $f.raw$ = lathe_pack($f.letter$_from + nth * $f.letter$_apart).at;
 $f.letter$_from += $f.letter$_next;
 //@ end
-//@ local function load(step, f)
+//@ function load(step, f)
 [[unroll]] for (uint nth = 0u; nth < $f.reads$; nth++) {
   //@ place(f)
   const uint there = at < $f.all$u && $(C.there({ [f.across] = f.across, k = "k" }, f.along, f.along_k and f.across or "k"));
   //@ C.read(step, f.part, { [f.across] = f.across, k = "k" }, f.along, V, "nth", "whole_" .. f.letter)
 }
 //@ end
-//@ local function keep(f)
+//@ function keep(f)
 [[unroll]] for (uint nth = 0u; nth < $f.reads$; nth++) {
   const uint at = nth * gl_WorkGroupSize.x + thread;
   if $(is_of(f))
@@ -64,12 +65,20 @@ $f.letter$_from += $f.letter$_next;
 }
 //@ end
 //@ -- Loads a matrix of a factor's slice, of the rows from `row` on.
-//@ local function fragment(f, to, row)
+//@ function fragment(f, to, row)
 //@ local place = f.along_k and ("(%s) * %du + term / %du"):format(row, f.line, V)
 //@   or ("term * %du + (%s) / %du"):format(f.line, row, V)
 coopMatLoad($to$, $f.halves$, $f.at$$place$, $f.line$u, gl_CooperativeMatrixLayout$(f.along_k == (f.letter == "a") and "Row" or "Column")Major);
 //@ end
-//@ local known = {}
+//@ local are_known = false
+//@ function declare_sizes()
+//@ if not are_known then
+//@ are_known = true
+layout(constant_id = 5) const uint MATRIX_M = 16; /* rows, columns and terms of a product of matrices */
+layout(constant_id = 6) const uint MATRIX_N = 16;
+layout(constant_id = 7) const uint MATRIX_K = 16;
+//@ end
+//@ end
 //@ function define(step, made, shape)
 //@ local a, b = factor(step, made, shape, "a"), factor(step, made, shape, "b")
 //@ local columns = shape.bn // shape.wn -- subgroups side by side
@@ -78,12 +87,7 @@ coopMatLoad($to$, $f.halves$, $f.at$$place$, $f.line$u, gl_CooperativeMatrixLayo
 //@ a.at, b.at = "", a.room .. "u + "
 //@ local float = "coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>"
 //@ local sum = ("coopmat<%s, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>"):format(shape.sum)
-//@ if not known.sizes then
-//@ known.sizes = true
-layout(constant_id = 5) const uint MATRIX_M = 16; /* rows, columns and terms of a product of matrices */
-layout(constant_id = 6) const uint MATRIX_N = 16;
-layout(constant_id = 7) const uint MATRIX_K = 16;
-//@ end
+//@ declare_sizes()
 /* A slice of both factors; of the results what each subgroup is to store. */
 const uint RESULTS_$shape.number$ = $(shape.bm // shape.wm * columns)u * MATRIX_M * MATRIX_N / 4u;
 shared uvec4 $halves$[RESULTS_$shape.number$ > $room$u ? RESULTS_$shape.number$ : $room$u];

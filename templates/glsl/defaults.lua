@@ -26,7 +26,10 @@ return {
   chain = chain,
   chain_to_totals = chain,
   -- As on CUDA.
-  stream = { { backend = "vulkan", implementation = "stream" } },
+  stream = {
+    { backend = "vulkan", implementation = "stream", unit = "matrix", products = "narrow", dtypes = "f16" },
+    { backend = "vulkan", implementation = "stream" },
+  },
   sequence = {
     {
       backend = "vulkan", implementation = "sequence", unit = "matrix", bm = 128, bn = 128, bk = 32, dtypes = "f16",

@@ -6,6 +6,7 @@
 
 local stream, numbered = use "../gpu/stream.lua", use "numbered.lua"
 
+local DEPTH = 128 -- the most terms of a row that subgroups keep
 local MOST = 32768 -- bytes of shared memory that every device has for a workgroup
 -- Rows, keys (in f64 half), invocations and most columns: the first is taken whose points have room. There is one for
 -- as many numbers at a point as there may be (gen/program/stream.lua).
@@ -37,14 +38,50 @@ local function first_of(facts, pass, columns)
   end
 end
 
+-- By matrices, of rows of up to 128 terms: stream_matrix.comp. Four subgroups have 16 rows each.
+local function matrix(pass, columns)
+  local bm, places = 64, math.max(#pass.firsts, #pass.values)
+  local keys, line = 64 // places, bm // 4 + 1
+  local extents = {}
+  for i, first in ipairs(pass.firsts) do
+    extents[i] = { of = 0, most = DEPTH }
+    for _, place in ipairs(first.k[1]) do
+      extents[i].of = extents[i].of | 1 << place - 1
+    end
+  end
+  local shape = {
+    sums = "stream", name = "_matrix" .. columns, columns = columns < 128 and columns or nil, bm = bm, bn = columns,
+    keys = keys, bk = 64, depth_of_first = DEPTH, places = places, line = line, subgroups = 4, side = { 16, 16, 16 },
+    at_once = 4, numbers = 0, most = 1, extents = extents,
+  }
+  shape.shared = places * keys * line * 16 + bm * 72 * 2 + #pass.lasts * (keys * 72 * 2 + bm * 64)
+    + bm * 4 * (5 + math.max(1, #pass.gathered))
+  return places <= 2 and shape or nil
+end
+
+-- Whether matrices take a pass's factors: as they are in memory.
+local function is_narrow(pass, sides, v)
+  local narrow = v.params.unit == "matrix"
+  for _, first in ipairs(pass.firsts) do
+    narrow = narrow and sides[first].a.plain and sides[first].b.plain and #first.k == 1
+  end
+  for _, last in ipairs(pass.lasts) do
+    narrow = narrow and sides[last].b.plain
+  end
+  return narrow
+end
+
 return function(facts, work)
   local kernels, number = numbered()
-  local made = stream.make(facts, work, function(pass, _, _, nth)
-    local list = { first_of(facts, pass, 64) }
-    list[2] = #pass.lasts > 0 and facts.bits == 32 and first_of(facts, pass, 128) or nil
-    if not list[2] then
-      list[1].columns = nil
+  local made = stream.make(facts, work, function(pass, sides, v, nth)
+    local list = {}
+    for _, columns in ipairs(is_narrow(pass, sides, v) and (#pass.lasts > 0 and { 64, 128 } or { 64 }) or {}) do
+      list[#list + 1] = matrix(pass, columns)
     end
+    local wide = #pass.lasts > 0 and facts.bits == 32 and first_of(facts, pass, 128) or nil
+    local plain = first_of(facts, pass, 64)
+    plain.columns = wide and plain.columns
+    list[#list + 1], list[#list + 2] = plain, wide
     return number(nth, stream.shapes(pass, list, first_of(facts, pass, 64)))
   end)
   made.kernels = kernels

@@ -12,6 +12,7 @@
 //@ local S = use "../c/contract_step.c"
 //@ local C = use "contract_step.comp"
 //@ local T = use "contract_tile.comp"
+//@ local Matrix = use "stream_matrix.comp"
 //@ local Masks = use "../c/stream_masks.c"
 //@ local W, vec = C.W, C.vec
 //@ for _, step in ipairs(k.steps) do
@@ -31,12 +32,16 @@
 //@     return ("lathe_number(%s_at + (%s) * %dul).at"):format(operand.name, at, k.spelling.bits // 8)
 //@   end,
 //@ }
-//@ -- e^(power - peak), a function of that name.
-//@ local function define_power(first, name)
+//@ -- e^(power - peak), a function of that name; near: of what is rounded to 16 bits later, which has other errors.
+//@ local function define_power(first, name, near)
 $k.number$ $name$($k.number$ power, $k.number$ peak) {
+  //@ if near then
+  return exp2((power - peak) * $(k:literal(math.log(math.exp(1), 2))));
+  //@ else
   $(first.powers.k:uniforms("call"))
   //@ P.call(first.powers.point, function(x) return x.name end)
   return powers_;
+  //@ end
 }
 
 /* By how much what was gathered below one peak is larger than below the next. */
@@ -57,15 +62,13 @@ $k.number$ $(name)_shrink($k.number$ from, $k.number$ to) {
   //@ T.add(step, a and { b } or { left, b }, left, b, shape, own, sums)
 }
 //@ end
-//@ -- What follows of the first products' sums, at each point to shared memory.
-//@ local function leave(first, part, pass, shape, own, points)
-//@ local arrays, nth_of = {}, {}
+//@ -- What follows of the first products' sums, at each point to shared memory: of the points of an access along keys,
+//@ -- from `row` and `column` on.
+//@ local function follow(first, part, pass, shape, points)
+//@ local nth_of = {}
 //@ for i, step in ipairs(pass.firsts) do
-//@   arrays[i], nth_of[step.of.name] = i, i
+//@   nth_of[step.of.name] = i
 //@ end
-//@ local m, n = T.place_of(own, "nth")
-//@ C.begin_each(own.many, arrays)
-  const uint row = $m$, column = $n$;
   const uint64_t m = cut.m + row, n = key + column;
   const uint there = $(C.there({ m = "m", n = "n" }, "n", "m"));
   //@ C.make(first, part, first.of.values, { m = "m", n = "n" }, "n", W, function(point, x)
@@ -75,10 +78,28 @@ $k.number$ $(name)_shrink($k.number$ from, $k.number$ to) {
   [[unroll]] for (uint point = 0u; point < $W$u; point++)
     $points$[($((i - 1) * shape.keys)u + column + point) * $shape.line$u + row / $W$u][row % $W$u] = $(value.operand.name)_of[point];
   //@ end
+//@ end
+//@ local function leave(first, part, pass, shape, own, names)
+//@ if shape.subgroups then
+//@ Matrix.begin_points(pass, shape, names)
+  //@ follow(first, part, pass, shape, names.points)
+}
+//@ else
+//@ local arrays, m, n = {}, T.place_of(own, "nth")
+//@ for i in ipairs(pass.firsts) do
+//@   arrays[i] = i
+//@ end
+//@ C.begin_each(own.many, arrays)
+  const uint row = $m$, column = $n$;
+  //@ follow(first, part, pass, shape, names.points)
 //@ C.end_each()
 //@ end
+//@ end
+//@ -- How many invocations share a row.
+//@ local function lanes_of(shape) return shape.subgroups and ("(gl_WorkGroupSize.x / %du)"):format(shape.bm) or shape.lanes .. "u" end
 //@ -- Gathers a tile's keys, and leaves the factors of products of keys.
 //@ local function gather(pass, shape, names)
+//@ local lanes = lanes_of(shape)
 //@ local of, nth_of = pass.of, {}
 //@ for i, value in ipairs(of.values) do
 //@   nth_of[value.operand.name] = i
@@ -97,11 +118,11 @@ $k.number$ $(name)_shrink($k.number$ from, $k.number$ to) {
 //@ if of.peak then
 {
   $k.number$ mine = peak;
-  for (uint key = lane; key < keys; key += $shape.lanes$u)
+  for (uint key = lane; key < keys; key += $lanes$)
     mine = lathe_larger(mine, $(point(1)));
   $names.part$[thread] = mine;
   barrier();
-  for (uint other = 0u; other < $shape.lanes$u; other++)
+  for (uint other = 0u; other < $lanes$; other++)
     mine = lathe_larger(mine, $names.part$[other * $shape.bm$u + row]);
   const $k.number$ by = $(names.power)_shrink(peak, mine);
   //@ for i, sum in ipairs(of.sums) do
@@ -118,7 +139,7 @@ $k.number$ $(name)_shrink($k.number$ from, $k.number$ to) {
 /* 0 where all powers were -infinity so far, so that they are 0. */
 const $k.number$ below = peak == -INFINITY ? $(k:literal(0)) : peak;
 //@ end
-for (uint key = lane; key < $shape.keys$u; key += $shape.lanes$u) {
+for (uint key = lane; key < $shape.keys$u; key += $lanes$) {
   const bool is_there = key < keys;
   //@ for i in ipairs(of.values) do
   const $k.number$ of$i$ = $(point(i));
@@ -130,7 +151,11 @@ for (uint key = lane; key < $shape.keys$u; key += $shape.lanes$u) {
   sum$i$ += is_there ? $(value(sum.name, sum.powered)) : $(k:literal(0));
   //@ end
   //@ for i, last in ipairs(of.lasts) do
-  $(point(i)) = is_there ? $(value(last.weight, last.powered)) : $(k:literal(0));
+  //@ local to, as = point(i), "%s"
+  //@ if shape.subgroups then
+  //@   to, as = Matrix.factor_at(names, shape, i)
+  //@ end
+  $to$ = $(as:format(("is_there ? %s : %s"):format(value(last.weight, last.powered), k:literal(0))));
   //@ end
 }
 barrier();
@@ -147,7 +172,7 @@ barrier();
 //@ end
 //@ -- Each row's sums, of all its invocations.
 //@ local function merge(pass, shape, names)
-//@ local of = pass.of
+//@ local of, lanes = pass.of, lanes_of(shape)
 //@ if of.peak then
 if (lane == 0u)
   $names.gathered$[row * $(#of.gathered)u] = peak;
@@ -158,34 +183,85 @@ $names.part$[thread] = sum$i$;
 barrier();
 if (lane == 0u) {
   $k.number$ all = $(k:literal(0));
-  for (uint other = 0u; other < $shape.lanes$u; other++)
+  for (uint other = 0u; other < $lanes$; other++)
     all += $names.part$[other * $shape.bm$u + row];
   $names.gathered$[row * $(#of.gathered)u + $(#of.gathered - #of.sums + i - 1)u] = all;
 }
 //@ end
 barrier();
 //@ end
-//@ local function define(pass, sides, shape)
-//@ local first, number, rows = pass.inner, shape.number, { tm = shape.tm_first, tn = shape.tn_first, bn = shape.keys }
-//@ for name, field in pairs(shape) do
-//@   rows[name] = rows[name] or field
+//@ -- By plain arithmetic: what stream_matrix.comp does by matrices.
+//@ local plain = {}
+//@ local function rows_of(shape)
+//@   local rows = { tm = shape.tm_first, tn = shape.tn_first, bn = shape.keys }
+//@   for name, field in pairs(shape) do
+//@     rows[name] = rows[name] or field
+//@   end
+//@   return rows
 //@ end
-//@ local own, own_last, names = T.layout(rows), T.layout(shape), { power = "lathe_power_" .. number }
-//@ for _, name in ipairs { "points", "part", "shrink", "gathered" } do
-//@   names[name] = ("lathe_%s_%d"):format(name, number)
-//@ end
+//@ function plain.declare(pass, sides, shape)
+//@ local rows = rows_of(shape)
 //@ for _, step in ipairs(pass.firsts) do
 //@ T.define_slices({ T.factor(step, sides[step], rows, "a"), T.factor(step, sides[step], rows, "b") }, rows)
 //@ end
 //@ for _, step in ipairs(pass.lasts) do
 //@ T.define_slices({ T.factor(step, sides[step], shape, "b") }, shape)
 //@ end
+//@ end
+//@ function plain.begin(pass, _, shape)
+//@ for i in ipairs(pass.lasts) do
+//@ T.begin_sums(T.layout(shape), "last" .. i)
+//@ end
+//@ end
+//@ function plain.multiply_rows(pass, sides, shape)
+//@ local rows = rows_of(shape)
+//@ local own = T.layout(rows)
+//@ T.begin_own(own)
+//@ for i in ipairs(pass.firsts) do
+//@ T.begin_sums(own, "sums" .. i)
+//@ end
+//@ for i, step in ipairs(pass.firsts) do
+//@ add(step, sides[step], rows, own, "sums" .. i, "from = 0ul, to = k_count", "key")
+//@ end
+//@ return own
+//@ end
+//@ function plain.multiply_keys(pass, sides, shape, names)
+//@ local own = T.layout(shape)
+//@ T.begin_own(own)
+//@ shrink(pass, own, names)
+//@ for i, step in ipairs(pass.lasts) do
+//@ local left = {
+//@   slice = names.points, line = shape.line,
+//@   term = ("(uint(first - from) - %du + term + %du)"):format(shape.bk, (i - 1) * shape.keys),
+//@ }
+//@ add(step, sides[step], shape, own, "last" .. i, "from = key, to = key + keys", nil, left)
+//@ end
+//@ end
+//@ function plain.finish(pass, _, gathered, shape)
+//@ local own = T.layout(shape)
+//@ T.begin_own(own)
+//@ for i, step in ipairs(pass.lasts) do
+{
+  $vec$ sums[$own.many$] = last$i$;
+  //@ C.begin(step)
+  //@ C.place_results(step)
+  //@ C.finish(step, own.many, "n", "m", function(nth) return T.place_of(own, nth) end, nil, gathered)
+}
+//@ end
+//@ end
+//@ local function define(pass, sides, shape)
+//@ local unit, names = shape.subgroups and Matrix or plain, { power = "lathe_power_" .. shape.number }
+//@ local first, number, lanes = pass.inner, shape.number, lanes_of(shape)
+//@ for _, name in ipairs { "points", "part", "shrink", "gathered", "slice", "factors", "scale" } do
+//@   names[name] = ("lathe_%s_%d"):format(name, number)
+//@ end
+//@ unit.declare(pass, sides, shape, names)
 shared $vec$ $names.points$[$(shape.places * shape.keys * shape.line)];
-shared $k.number$ $names.part$[$shape.threads$], $names.shrink$[$shape.bm$];
+shared $k.number$ $names.part$[$(shape.threads or shape.subgroups .. "u * SUBGROUP")], $names.shrink$[$shape.bm$];
 shared $k.number$ $names.gathered$[$(math.max(1, #first.gathered) * shape.bm)];
 
 //@ if first.powers then
-//@ define_power(first, names.power)
+//@ define_power(first, names.power, shape.subgroups)
 //@ end
 //@ local function gathered(name)
 //@   return ("%s[uint(m - cut.m) * %du + %du]"):format(names.gathered, #first.gathered, first.gathered[name] - 1)
@@ -212,9 +288,7 @@ shared $k.number$ $names.gathered$[$(math.max(1, #first.gathered) * shape.bm)];
   //@ for i in ipairs(pass.of.sums) do
   $k.precise$$k.number$ sum$i$ = $(k:literal(0));
   //@ end
-  //@ for i in ipairs(pass.lasts) do
-  //@ T.begin_sums(own_last, "last" .. i)
-  //@ end
+  //@ unit.begin(pass, sides, shape, names)
   for (uint64_t key = 0ul; key < n_count; key += $shape.keys$ul) {
     const uint64_t n = key;
     const uint keys = uint(min(n_count - key, $shape.keys$ul));
@@ -226,38 +300,24 @@ shared $k.number$ $names.gathered$[$(math.max(1, #first.gathered) * shape.bm)];
     }
     //@ end
     {
-      //@ T.begin_own(own)
-      //@ for i in ipairs(pass.firsts) do
-      //@ T.begin_sums(own, "sums" .. i)
-      //@ end
-      //@ for i, step in ipairs(pass.firsts) do
-      //@ add(step, sides[step], rows, own, "sums" .. i, "from = 0ul, to = k_count", "key")
-      //@ end
+      //@ local own = unit.multiply_rows(pass, sides, shape, names)
       barrier();
       //@ if first.restricted then
       //@ Masks.is_free(first, has)
       if (is_free) {
-        //@ leave(first, first.free, pass, shape, own, names.points)
+        //@ leave(first, first.free, pass, shape, own, names)
       } else {
-        //@ leave(first, first.values, pass, shape, own, names.points)
+        //@ leave(first, first.values, pass, shape, own, names)
       }
       //@ else
-      //@ leave(first, first.values, pass, shape, own, names.points)
+      //@ leave(first, first.values, pass, shape, own, names)
       //@ end
     }
     barrier();
     //@ gather(pass, shape, names)
     //@ if #pass.lasts > 0 then
     {
-      //@ T.begin_own(own_last)
-      //@ shrink(pass, own_last, names)
-      //@ for i, step in ipairs(pass.lasts) do
-      //@ local left = {
-      //@   slice = names.points, line = shape.line,
-      //@   term = ("(uint(first - from) - %du + term + %du)"):format(shape.bk, (i - 1) * shape.keys),
-      //@ }
-      //@ add(step, sides[step], shape, own_last, "last" .. i, "from = key, to = key + keys", nil, left)
-      //@ end
+      //@ unit.multiply_keys(pass, sides, shape, names)
     }
     //@ end
   }
@@ -271,19 +331,9 @@ shared $k.number$ $names.gathered$[$(math.max(1, #first.gathered) * shape.bm)];
     //@ C.put(first, pass.of.rows_of, { m = "m" }, "m", 1)
   }
   //@ end
-  //@ if #pass.lasts > 0 then
   {
-    //@ T.begin_own(own_last)
-    //@ for i, step in ipairs(pass.lasts) do
-    {
-      $vec$ sums[$own_last.many$] = last$i$;
-      //@ C.begin(step)
-      //@ C.place_results(step)
-      //@ C.finish(step, own_last.many, "n", "m", function(nth) return T.place_of(own_last, nth) end, nil, gathered)
-    }
-    //@ end
+    //@ unit.finish(pass, names, gathered, shape)
   }
-  //@ end
 //@ P.end_kernel()
 //@ end
 //@ local side_of = {}
