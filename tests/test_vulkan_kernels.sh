@@ -1,8 +1,8 @@
 #!/bin/sh
 # test_vulkan_kernels.sh [all] - what the Vulkan kernels compute, on whatever device there is; Mesa's lavapipe will
 # do, which takes about half a second to compile a kernel, and several for a contraction's. So every op is tried in f32,
-# but of contractions and chains, which have tests of their own, one of each shape; and in the other precisions those
-# that have a template, or a way to lower an operation, of their own; `all` is all. Needs LATHE_SRC, LATHE_GEN
+# but of contractions, chains and streams, which have tests of their own, one of each shape; and in the other precisions
+# those that have a template, or a way to lower an operation, of their own; `all` is all. Needs LATHE_SRC, LATHE_GEN
 # and LATHE_BENCH.
 
 . "$LATHE_SRC/tests/check.sh"
@@ -28,9 +28,10 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
     is 'many rows' right --no-probe --dtype all --size "$many" --op 'layernorm_backward,rmsnorm_backward,column_sum'
     is 'special values' right --no-probe --dtype all --size 1003,9x77 --special nan,inf,zero,denormal
   else
-    echo 'skipped: Vulkan kernels of most ops in f64, f16 and bf16, and of some contractions: ninja test-long runs them'
+    echo 'skipped: Vulkan kernels of most ops in f64, f16 and bf16, and of some contractions and streams: ninja test-long runs them'
     ops=$("$LATHE_GEN" --src "$LATHE_SRC" --out "$tmp/gen" ops |
-      grep -v -x -e linear -e linear_gelu_backward -e matmul -e 'matmul_[nt][nt]' -e mlp_backward | paste -s -d ,)
+      grep -v -x -e 'attention_.*' -e linear -e linear_gelu_backward -e matmul -e 'matmul_[nt][nt]' -e mlp_backward |
+      paste -s -d ,)
     is 'every op is right' right --size 64x64 --op "$ops"
     is 'every precision is right' right --dtype f64,f16,bf16 --size 37x1000 \
       --op gelu,dropout,sum,argmax,softmax,layernorm_backward
