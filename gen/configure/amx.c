@@ -1,4 +1,8 @@
+#ifdef LATHE_INTRINSIC_PARTS
+#include "simd_amx.h"
+#else
 #include <immintrin.h>
+#endif
 int main(int argc, char **argv) {
   __m512 x = _mm512_scalef_ps(_mm512_set1_ps((float)argc), _mm512_loadu_ps(argv));
   _tile_loadd(0, argv, 64);

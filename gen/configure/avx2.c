@@ -1,4 +1,8 @@
+#ifdef LATHE_INTRINSIC_PARTS
+#include "simd_avx2.h"
+#else
 #include <immintrin.h>
+#endif
 int main(int argc, char **argv) {
   __m256 x = _mm256_set1_ps((float)argc);
   __m256i i = _mm256_add_epi32(_mm256_cvtps_epi32(x), _mm256_set1_epi32(127));

@@ -1,4 +1,8 @@
+#ifdef LATHE_INTRINSIC_PARTS
+#include "simd_avx512.h"
+#else
 #include <immintrin.h>
+#endif
 int main(int argc, char **argv) {
   __mmask16 tail = (__mmask16)((1u << argc) - 1);
   __m512 x = _mm512_maskz_loadu_ps(tail, argv);
