@@ -141,19 +141,19 @@ is 'is right of special values' streams --no-probe --op 'causal*,window*' --spec
 
 mkdir -p "$tmp/cuda_faults/out" && cd "$tmp/cuda_faults" || exit 1
 checked() { LD_LIBRARY_PATH=../cuda "$bench" --backend cuda --check-only --seed 3470038501 --variant '*stream*' "$@"; }
-is 'configures for faults of CUDA' configure_emulator '--ops=causal,window,weighted,-*_backward*' --dtypes=f32,f16,bf16
+is 'configures for faults of CUDA' configure_emulator '--ops=causal,window,weighted,-*_backward*' --dtypes=f32,f16
 is 'takes the runtime for faults of CUDA' reuse
 is 'finds sums that are not made smaller' fault causal cuda/stream_tensor.h 'shrink(products, i, half, by);' '' \
-  --dtype bf16 --size "$grouped"
+  --dtype f16 --size "$grouped"
 is 'finds keys that are not gathered' fault weighted cuda/stream.h \
   'of.add(step, slices_of(of, r), m, n, key, key + keys);' \
   'of.add(step, slices_of(of, r), m, n, key, key + keys - 1);' --dtype f32 --size s=70xt=140xd=24xe=40
 is 'finds a tile left out' fault window c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
   --dtype f16 --size "$grouped"
 is 'finds a mask that is not asked' fault causal cuda/stream_tensor.h \
-  'Rows::FREE && Rows::is_free(at, a, key, KEYS)' 'Rows::FREE' --dtype bf16 --size "$grouped"
+  'Rows::FREE && Rows::is_free(at, a, key, KEYS)' 'Rows::FREE' --dtype f16 --size "$grouped"
 is 'finds parts of keys that are not made smaller' fault causal cuda/stream_tensor.h 'term * by : term' 'term : term' \
-  --no-probe --dtype bf16 --size $many_keys
+  --no-probe --dtype f16 --size $many_keys
 is 'finds parts of keys that are not made smaller by plain arithmetic' fault causal cuda/stream.h \
   'term * r.part[0][row] : term' 'term : term' --no-probe --dtype f32 --size $many_keys
 
