@@ -61,11 +61,10 @@ struct lathe_bench {
   unsigned apart[LATHE_MAX_OPERANDS];
   /* By operand: the dimensions at whose points one element each is all that is read of it; 0: all are. */
   unsigned read[LATHE_MAX_OPERANDS];
-  /* The dimensions whose places say which of their points masks leave, a bit each, and the share that they leave of
-   * some extents; null where all count. */
+  /* The dimensions whose places say which points masks leave, a bit each, and their share; null where all count. */
   unsigned masked;
   lathe_cost *share;
-  bool leaves_out; /* whether kernels may leave out more, so that nobody knows how much work there is: by indexes */
+  bool leaves_out; /* kernels may leave out more, by indexes: nobody knows how much work there is */
   /* References in higher precision. Floating operands are arrays of double (f64) or long double (wide, for checking f64
    * itself; null where none of that is built); after the operands comes one more buffer for each floating output, in
    * order, which takes its magnitude, and three for each output among the rounded terms: the indexes asked about, their

@@ -188,7 +188,6 @@ double ceilings_bytes(const lathe_op *op, lathe_dtype dtype, const size_t *dim) 
 
 double ceilings_flops(const lathe_op *op, const size_t *dim) {
   const lathe_bench *bench = op->bench;
-  const unsigned masked = bench ? bench->masked : 0;
   const double share = bench && bench->share ? bench->share(dim) : 1;
   double flops = 0;
 
@@ -196,7 +195,7 @@ double ceilings_flops(const lathe_op *op, const size_t *dim) {
     double points = op->work[i].each;
     for (int d = 0; d < op->ndim; d++)
       points *= op->work[i].dims & 1u << d ? (double)dim[d] : 1;
-    flops += masked & ~op->work[i].dims ? points : points * share;
+    flops += bench && bench->masked & ~op->work[i].dims ? points : points * share;
   }
   return flops;
 }

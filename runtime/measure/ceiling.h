@@ -43,9 +43,8 @@ typedef struct ceilings {
   char bytes_name[32], flops_name[32];
 } ceilings;
 
-/* Those of a call that took so long in this round. Where it comes near to one, that is measured again, now, by the loop
- * that was the best: the call and its ceiling then find the machine alike. Where it takes less time than the ceiling
- * says, all loops have some more tries. None of an op whose kernels may leave out some of its work. */
+/* Those of a call that took so long in this round; none of an op whose kernels may leave out work. One that the call
+ * comes near to is measured again, by the loop that was the best; where the call takes less time, by all loops. */
 ceilings ceilings_beside(device *on, const lathe_variant *v, const size_t *dim, int threads,
                          int round, double ns);
 

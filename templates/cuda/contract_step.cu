@@ -145,8 +145,8 @@ struct $name$ {
 //@       local side, mask = of_key and "keys" or "row", node.type == "m"
 //@       if (x.kind == "position" or E.is_elsewhere(x)) and not found.text_of[node] then
 //@         local function index(place)
-//@           return of_row and of_key and field(is_in("n", place) and "keys" or "row", "size_t", "i" .. place, position(step, place))
-//@             or position(step, place)
+//@           local at = position(step, place)
+//@           return of_row and of_key and field(is_in("n", place) and "keys" or "row", "size_t", "i" .. place, at) or at
 //@         end
 //@         local text = x.kind == "position" and ("(%s)%s"):format(k.number, position(step, x.place))
 //@           or E.number(x, index, language)

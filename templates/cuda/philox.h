@@ -54,8 +54,7 @@ static __device__ __forceinline__ void lathe_random(T (&numbers)[N], const lathe
 
 /* The random number of one point. A call: ten rounds at each of many points that are unrolled take ptxas minutes. */
 template <bool NARROW, typename T>
-static __device__ __noinline__ T lathe_random_at(long long seed, long long offset,
-                                                    size_t point) {
+static __device__ __noinline__ T lathe_random_at(long long seed, long long offset, size_t point) {
   const lathe_keys keys(seed);
   T number[1];
 

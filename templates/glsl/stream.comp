@@ -62,6 +62,8 @@ $k.number$ $(name)_shrink($k.number$ from, $k.number$ to) {
   //@ T.add(step, a and { b } or { left, b }, left, b, shape, own, sums)
 }
 //@ end
+//@ -- The line of a key among those of the nth number.
+//@ local function line_of(nth, key, shape) return ("(%du + %s) * %du"):format((nth - 1) * shape.keys, key, shape.line) end
 //@ -- What follows of the first products' sums, at each point to shared memory: of the points of an access along keys,
 //@ -- from `row` and `column` on.
 //@ local function follow(first, part, pass, shape, points)
@@ -76,7 +78,7 @@ $k.number$ $(name)_shrink($k.number$ from, $k.number$ to) {
   //@ end)
   //@ for i, value in ipairs(first.of.values) do
   [[unroll]] for (uint point = 0u; point < $W$u; point++)
-    $points$[($((i - 1) * shape.keys)u + column + point) * $shape.line$u + row / $W$u][row % $W$u] = $(value.operand.name)_of[point];
+    $points$[$(line_of(i, "column + point", shape)) + row / $W$u][row % $W$u] = $(value.operand.name)_of[point];
   //@ end
 //@ end
 //@ local function leave(first, part, pass, shape, own, names)
@@ -96,7 +98,9 @@ $k.number$ $(name)_shrink($k.number$ from, $k.number$ to) {
 //@ end
 //@ end
 //@ -- How many invocations share a row.
-//@ local function lanes_of(shape) return shape.subgroups and ("(gl_WorkGroupSize.x / %du)"):format(shape.bm) or shape.lanes .. "u" end
+//@ local function lanes_of(shape)
+//@   return shape.subgroups and ("(gl_WorkGroupSize.x / %du)"):format(shape.bm) or shape.lanes .. "u"
+//@ end
 //@ -- Gathers a tile's keys, and leaves the factors of products of keys.
 //@ local function gather(pass, shape, names)
 //@ local lanes = lanes_of(shape)

@@ -1,12 +1,13 @@
 //@ -- How matrices of f16 that subgroups multiply and add up in f32 (KHR_cooperative_matrix) do the products of a
-//@ -- stream's pass: what stream.comp calls at each place of it. A subgroup has 16 rows, whose terms and sums of columns
-//@ -- it keeps. Slices of keys and values go through shared memory, of which the next is on its way while one is
+//@ -- stream's pass: what stream.comp calls at each place of it. A subgroup has 16 rows, whose terms it keeps, and sums
+//@ -- of columns. Slices of keys and values go through shared memory, of which the next is on its way while one is
 //@ -- multiplied. What is between the products is there too: the first ones' sums in f32, a line for each key, and the
 //@ -- left factors of those of keys in f16.
 //@ local S = use "../c/contract_step.c"
 //@ local C = use "contract_step.comp"
 //@ local M = use "contract_matrix.comp"
 //@ local ROWS, OWN, LINE = 64, 16, 72 -- rows of a workgroup and of a subgroup, and from one key's factors to the next
+//@ local COLUMNS = "gl_CooperativeMatrixLayoutColumnMajor"
 //@ local function matrix(type, use)
 //@   local sides = { A = "MATRIX_M, MATRIX_K", B = "MATRIX_K, MATRIX_N", Accumulator = "MATRIX_M, MATRIX_N" }
 //@   return ("coopmat<%s, gl_ScopeSubgroup, %s, gl_MatrixUse%s>"):format(type, sides[use], use)
@@ -88,7 +89,8 @@ $SUM$ last$i$[DOWN * ACROSS$i$];
 //@   local firsts = #list
 //@   for i, step in ipairs(pass.lasts) do
 //@     for chunk = 0, shape.bn // 64 - 1 do
-//@       local f = slice(step, sides[step], shape, names, "b", ("(cut.n + %dul)"):format(chunk * 64), "key", 64, shape.keys)
+//@       local base = ("(cut.n + %dul)"):format(chunk * 64)
+//@       local f = slice(step, sides[step], shape, names, "b", base, "key", 64, shape.keys)
 //@       f.nth, f.chunk = i, chunk
 //@       list[#list + 1] = f
 //@     end
@@ -126,14 +128,18 @@ if ($f.is_there$) {
     [[unroll]] for (uint j = 0u; j < KEYS; j++) {
       $B$ column;
       //@ M.fragment(f, "column", "j * MATRIX_N")
-      [[unroll]] for (uint i = 0u; i < DOWN; i++)
-        first$f.nth$[i * KEYS + j] = coopMatMulAdd(rows$f.nth$[($(f.chunk * 64)u + term) / MATRIX_K * DOWN + i], column, first$f.nth$[i * KEYS + j]);
+      [[unroll]] for (uint i = 0u; i < DOWN; i++) {
+        const uint of_row = ($(f.chunk * 64)u + term) / MATRIX_K * DOWN + i, at = i * KEYS + j;
+        first$f.nth$[at] = coopMatMulAdd(rows$f.nth$[of_row], column, first$f.nth$[at]);
+      }
     }
 }
 //@ end
 //@ for i in ipairs(pass.firsts) do
-[[unroll]] for (uint nth = 0u; nth < DOWN * KEYS; nth++)
-  coopMatStore(first$i$[nth], $names.points$, ($((i - 1) * shape.keys)u + nth % KEYS * MATRIX_N) * $shape.line$u + (own_m + nth / KEYS * MATRIX_M) / 4u, $shape.line$u, gl_CooperativeMatrixLayoutColumnMajor);
+[[unroll]] for (uint nth = 0u; nth < DOWN * KEYS; nth++) {
+  const uint line = $((i - 1) * shape.keys)u + nth % KEYS * MATRIX_N, at = own_m + nth / KEYS * MATRIX_M;
+  coopMatStore(first$i$[nth], $names.points$, line * $shape.line$u + at / 4u, $shape.line$u, $COLUMNS$);
+}
 //@ end
 //@ end
 //@ -- Opens a loop over what is at four keys of a row: their sums, some1 and some2, of keys from `column` on.
@@ -175,8 +181,10 @@ barrier();
   //@ fetch(list[nth + 1])
   [[unroll]] for (uint term = 0u; term < $shape.keys$u; term += MATRIX_K) {
     $A$ between[DOWN];
-    [[unroll]] for (uint i = 0u; i < DOWN; i++)
-      coopMatLoad(between[i], $names.factors$, ($((f.nth - 1) * shape.keys)u + term) * $LINE$u + own_m + i * MATRIX_M, $LINE$u, gl_CooperativeMatrixLayoutColumnMajor);
+    [[unroll]] for (uint i = 0u; i < DOWN; i++) {
+      const uint line = $((f.nth - 1) * shape.keys)u + term;
+      coopMatLoad(between[i], $names.factors$, line * $LINE$u + own_m + i * MATRIX_M, $LINE$u, $COLUMNS$);
+    }
     [[unroll]] for (uint j = 0u; j < 64u / MATRIX_N; j++) {
       $B$ column;
       //@ M.fragment(f, "column", "j * MATRIX_N")
@@ -203,7 +211,8 @@ barrier();
     for (uint at = gl_SubgroupInvocationID; at < MATRIX_M * MATRIX_N / 4u; at += SUBGROUP) {
       const uint row = at / (MATRIX_N / 4u), column = at % (MATRIX_N / 4u) * 4u;
       const vec4 some = $names.points$[base + at];
-      const uint64_t m = cut.m + own_m + nth / ACROSS$i$ * MATRIX_M + row, n = cut.n + nth % ACROSS$i$ * MATRIX_N + column;
+      const uint64_t m = cut.m + own_m + nth / ACROSS$i$ * MATRIX_M + row;
+      const uint64_t n = cut.n + nth % ACROSS$i$ * MATRIX_N + column;
       //@ C.store(step, { m = "m", n = "n" }, "n", "m", nil, gathered)
     }
     subgroupBarrier();
