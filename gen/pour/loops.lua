@@ -396,8 +396,8 @@ function step_class:elsewhere(node)
   }
   local function place(of) return kernel.place(of, words) end
   local function is_inside(of, axis) return string.format("(size_t)%s < args->dim[%d]", place(of), axis) end
-  if node.op == "same" then
-    return place(node[1]) .. " == " .. place(node[2])
+  if node.op == "same" or node.op == "below" then
+    return place(node[1]) .. (node.op == "same" and " == " or " < ") .. place(node[2])
   elseif node.op == "inside" then
     return is_inside(node[1], axes.indexes(node.k)[1])
   end

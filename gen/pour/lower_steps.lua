@@ -164,7 +164,7 @@ function lower_steps.by_places(k, op, nodes, without, rows, keys)
   end
   local masked, ruled_out, free = {}, {}, {}
   for i, node in ipairs(nodes) do
-    local range, decided = ranges.of(node, words, range_of)
+    local range, decided = ranges.of(node, words, range_of, k.record and k.record.reads)
     free[i] = expr.rewrite(node, {
       select = function(of, args)
         local mask = by_places_alone(decided[of[1]])

@@ -166,6 +166,7 @@ end
 local order_of = { call = 0, row = 0.5 }
 local given_at_points = {
   input = true, result = true, column = true, position = true, whole = true, read = true, inside = true, same = true,
+  below = true,
 }
 local function facts_of(self, node)
   local facts = self.facts[node]
@@ -208,7 +209,7 @@ local function collect_uniforms(self, roots)
   return used
 end
 
-local kept_apart = { position = true, read = true, inside = true, same = true }
+local kept_apart = { position = true, read = true, inside = true, same = true, below = true }
 
 -- What of a graph a point function is given for each point: the names of its leaves, in the order of
 -- the operands, with what comes from elsewhere last.
@@ -292,7 +293,7 @@ end
 --     "hit"                          whether the point is the one that index names
 --     "position", "whole"            the point's place along an axis; an index
 --     "read"                         an element of an operand at other places: reads.lua
---     "inside", "same"               what is asked of places
+--     "inside", "same", "below"      what is asked of places
 --     "random"                       a random number from seed and offset
 --     "column"                       what was gathered over the rows under a name
 --     "result"                       what a step's sum comes to: steps.lua

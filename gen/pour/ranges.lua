@@ -24,7 +24,7 @@ end
 local comparisons = {
   lt = function(a, b) return less(a, b) end, le = function(a, b) return less(a, b, true) end,
   gt = function(a, b) return less(b, a) end, ge = function(a, b) return less(b, a, true) end,
-  eq = equal,
+  eq = equal, same = equal, below = function(a, b) return less(a, b) end,
   ne = function(a, b)
     local is = equal(a, b)
     return { may = is.may_not, may_not = is.may }
@@ -97,14 +97,15 @@ local products = { mul = product, div = by_constant "/" }
 
 -- The range { lo, hi } of a node of numbers; any is set where nothing is known of it. words: those of `numbers`;
 -- leaf(node) gives the range of a place, a count, a scalar, a constant or an index, or nil. Then a table of the masks
--- under it that these decide: when one may not hold.
-function ranges.of(root, words, leaf)
+-- under it that these decide: when one may not hold. reads: what leaves stand for, by name: reads.lua.
+function ranges.of(root, words, leaf, reads)
   local known, decided = {}, {}
   local function of(node)
     if known[node] then
       return known[node]
     end
-    local a, b, c = node[1] and of(node[1]), node[2] and of(node[2]), node[3] and of(node[3])
+    local from = comparisons[node.op] and reads and reads[node.name] or node
+    local a, b, c = from[1] and of(from[1]), from[2] and of(from[2]), from[3] and of(from[3])
     local made = (#node == 0 or node.op == "whole") and leaf(node)
     if made then
       known[node] = made

@@ -15,7 +15,7 @@ local function called(node)
   return #lines == 1 and lines[1]:sub(2) or nil
 end
 
--- The nodes "read", "inside" and "same" under some values { operand, node } become leaves of these operations: returns
+-- The nodes "read", "inside", "same" and "below" under some values { operand, node } become leaves of these: returns
 -- values of such graphs, and by the names of the leaves the nodes that they stand for.
 function reads.apart(values)
   local graph = values[1].node.graph
@@ -31,7 +31,7 @@ function reads.apart(values)
   local function read(node, args)
     return args[1].op == "input" and leaf(node) or nil -- a scan is no operand yet
   end
-  local rules = { read = read, inside = leaf, same = leaf }
+  local rules = { read = read, inside = leaf, same = leaf, below = leaf }
   return text.map(values, function(value)
     return { operand = value.operand, node = expr.rewrite(value.node, rules, known.memo) }
   end), known.nodes

@@ -48,7 +48,8 @@ local MOST = 2 -- products of one kind in a pass
 local MOST_VALUES = 8 -- numbers at each point, which have to have room in a block's memory
 
 -- What tiles find of a point by its places, and the axes of the places that are read under a node.
-local by_places = { position = true, whole = true, read = true, inside = true, same = true, random = true }
+local by_places = { position = true, whole = true, read = true, inside = true, same = true, below = true,
+  random = true }
 local function placed(node)
   local found = 0
   expr.visit({ node }, function(n)

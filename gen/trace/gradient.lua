@@ -127,7 +127,8 @@ local rules = {
 for op, row in pairs(elementary) do
   rules[op] = function(node, g, ...) return { row.back(expr, node, g, ...) } end
 end
-for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne", "all_of", "any_of", "negate", "inside", "same" } do
+for _, comparison in ipairs { "lt", "le", "gt", "ge", "eq", "ne", "all_of", "any_of", "negate", "inside", "same",
+  "below" } do
   rules[comparison] = function() return {} end
 end
 

@@ -177,7 +177,7 @@ local function comparisons(mask)
       return
     end
     seen[node] = true
-    if #node == 2 and node[1].type == "r" and node.op ~= "same" then
+    if #node == 2 and node[1].type == "r" and node.op ~= "same" and node.op ~= "below" then
       found[#found + 1] = node
       return
     end

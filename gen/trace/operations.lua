@@ -59,6 +59,7 @@ local rows = {
   read = { "r", "rk", cost = 0 }, -- an operand or scan at places along the axes k, which follow it; NaN outside of it
   inside = { "m", "rk", cost = 0 }, -- whether a place is one along the axis k
   same = { "m", "rr", cost = 0 }, -- whether two places are one
+  below = { "m", "rr", cost = 0 }, -- whether a place is less than another
   whole = { "r", "x", cost = 0 }, -- an index as a number
   random = { "r", "ss", cost = 1 }, -- see templates/c/philox.h; another one at each point of the op, or of the axes k
   detach = { "r", "r", cost = 0 }, -- the argument, but for gradients a constant

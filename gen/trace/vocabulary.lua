@@ -222,13 +222,37 @@ for name, formula in pairs(formulas) do
   end
 end
 for _, name in ipairs {
-  "abs", "sqrt", "fma", "copysign", "pow", "floor", "round", "sign", "lt", "le", "gt", "ge", "eq", "ne", "negate",
-  "select", "detach",
+  "abs", "sqrt", "fma", "copysign", "pow", "floor", "round", "sign", "negate", "select", "detach",
 } do
   vocabulary[name] = expr[name]
 end
 for name in pairs(elementary) do
   vocabulary[name] = expr[name]
+end
+
+-- Places that are made of indexes are compared as whole numbers, of which those of a type computed in have not all.
+local function is_of_indexes(node)
+  local found = false
+  expr.visit({ node }, function(n)
+    found = found or n.op == "whole"
+  end)
+  return found and move.is_place(node)
+end
+local of_places = {
+  eq = function(a, b) return expr.same(a, b) end,
+  ne = function(a, b) return expr.negate(expr.same(a, b)) end,
+  lt = function(a, b) return expr.below(a, b) end,
+  ge = function(a, b) return expr.negate(expr.below(a, b)) end,
+  gt = function(a, b) return expr.below(b, a) end,
+  le = function(a, b) return expr.negate(expr.below(b, a)) end,
+}
+for name, compare in pairs(of_places) do
+  vocabulary[name] = function(...)
+    expr.expect_count(name, 2, select("#", ...))
+    local a, b = ...
+    a, b = expr.argument(a, "r", name, 1), expr.argument(b, "r", name, 2)
+    return (is_of_indexes(a) and is_of_indexes(b) and compare or expr[name])(a, b)
+  end
 end
 
 return vocabulary

@@ -50,8 +50,8 @@
 //@   local function is_inside(place, axis)
 //@     return ("%s(%s) < args->dim[%d]"):format(words.unsigned, of(place), axis - 1)
 //@   end
-//@   if node.op == "same" then
-//@     return of(node[1]) .. " == " .. of(node[2])
+//@   if node.op == "same" or node.op == "below" then
+//@     return of(node[1]) .. (node.op == "same" and " == " or " < ") .. of(node[2])
 //@   elseif node.op == "inside" then
 //@     return is_inside(node[1], places_of(node.k)[1])
 //@   end

@@ -48,7 +48,7 @@ const $k.vector$ $variable$ = $(own:text("load_own", variable .. "of", "0"));
 //@ -- and where they begin (from), and the text of one (at_lane). Nil where there are no such steps.
 //@ local function vector_of(step, part, x, lanes)
 //@   local node, made, first, at_lane, slopes = x.of, { places = {} }, {}, {}, {}
-//@   if not node or node.op == "same" then
+//@   if not node or node.op == "same" or node.op == "below" then
 //@     return nil
 //@   end
 //@   local function words(more)

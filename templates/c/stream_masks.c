@@ -11,6 +11,7 @@
 //@ local S = use "contract_step.c"
 //@ local E = use "elsewhere.c"
 
+//@ local EXACT = k:literal(2.0 ^ (k.spelling.bits == 64 and 53 or 24))
 //@ local function as_number(x) return k.language.cast:format(k.number, x) end
 //@ local function own(has, c) return has.own and has.own(c) or c end
 
@@ -64,6 +65,11 @@ for (size_t i = $first_i$; i <= $(of.side and "last" or letter); i += $(has.by_w
   const $k.number$ number = $(own(has, E.number({ kind = "whole", index = of.index }, index, has.language)));
   $of.name$least = number < $of.name$least ? number : $of.name$least;
   $of.name$most = number > $of.name$most ? number : $of.name$most;
+}
+/* Larger ones are rounded, and may be any. */
+if (!($of.name$least > -$EXACT$ && $of.name$most < $EXACT$)) {
+  $of.name$least = -INFINITY;
+  $of.name$most = INFINITY;
 }
 //@ if has.by_warp and of.side then
 $of.name$least = -lathe_most_of_warp(-$of.name$least);

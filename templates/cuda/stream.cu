@@ -45,6 +45,7 @@
 struct $rows$ {
   using number = $k.number$;
   static constexpr bool PEAK = $(tostring(of.peak ~= nil)), FREE = $(tostring(first.restricted ~= nil));
+  static constexpr bool MASKED = FREE || $(tostring(first.rules_out ~= nil));
   static constexpr int FIRSTS = $(#pass.firsts), RESULTS = $results$, SUMS = $(#of.sums), LASTS = $(#pass.lasts);
 
   //@ local powered = {}

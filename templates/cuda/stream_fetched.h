@@ -1,7 +1,7 @@
 /* stream_fetched.h - the same as stream_tensor.h by the tensor cores of compute capability 9.0 (wgmma), of factors that
  * the copy engine brings (TMA): a block of GROUPS * 64 rows, of up to DEPTH terms.
  *
- * One warp asks for what is next of keys and values, and tells the others which tile that is. Each group of four warps takes 64 rows through all keys. Two
+ * One warp asks for what is next of keys and values, and tells the others which keys masks leave. Each group of four warps takes 64 rows through all keys. Two
  * groups gather in turn, so that one multiplies meanwhile: 4 x 16 heads of 4096 x 128 in bf16 take 1.09 ms on an
  * H200. */
 #ifndef LATHE_STREAM_FETCHED_H
@@ -37,8 +37,8 @@ struct lathe_fetched_stream {
   static constexpr int BYTES = CHUNKS * 16 + BM * rows_of::GATHERED * 4;
   static constexpr int LEFT = rows_of::NUMBERS_LEFT * THREADS;
 
-  /* When tiles are there, and when nobody needs them any more: those of each product's keys, then values. Which keys
-   * they are is told with the first product's; after the last tile it is where the keys end. */
+  /* When tiles are there, and when nobody needs them any more: those of each product's keys, then values. Where there
+   * are masks, which keys they are is told with the first product's; after the last tile it is where the keys end. */
   struct ring {
     unsigned long long rows, full[ALL][TURNS], empty[ALL][TURNS];
     size_t key[TURNS];
@@ -79,9 +79,11 @@ struct lathe_fetched_stream {
     int turn = 0;
     unsigned parity = 1;
     auto tell = [&](size_t key) {
-      lathe_await_phase(&r.empty[0][turn], parity);
-      r.key[turn] = key;
-      r.asked[turn] = asked;
+      if (Rows::MASKED) {
+        lathe_await_phase(&r.empty[0][turn], parity);
+        r.key[turn] = key;
+        r.asked[turn] = asked;
+      }
     };
     if (asks)
       fetch_rows(a, room, r, block.m, maps);
@@ -93,7 +95,7 @@ struct lathe_fetched_stream {
       turn ^= 1;
       parity ^= turn == 0;
     }
-    if (asks) {
+    if (asks && Rows::MASKED) {
       tell(block.to);
       lathe_arrive(&r.full[0][turn]);
     }
@@ -160,10 +162,13 @@ struct lathe_fetched_stream {
       lathe_give_turn<THREADS>(0);
     int turn = 0;
     unsigned parity = 0;
-    for (;;) {
-      lathe_await_phase(&r.full[0][turn], parity);
-      const size_t key = r.key[turn];
-      const typename Rows::keys_at asked = r.asked[turn];
+    for (size_t key = block.from;; key += KEYS) {
+      typename Rows::keys_at asked;
+      if (Rows::MASKED) {
+        lathe_await_phase(&r.full[0][turn], parity);
+        key = r.key[turn];
+        asked = r.asked[turn];
+      }
       if (key >= block.to)
         break;
       typename rows_of::keys tile = {};

@@ -2,7 +2,7 @@
  *
  * A pass has lists of steps: those whose results are at rows and columns, which are called keys, of which the last is
  * the inner one; and those whose terms the keys are, which may be none. A struct Rows says what is between:
- *   number, PEAK                    whether there is a peak
+ *   number, PEAK, MASKED            whether there are a peak, and masks by places
  *   FIRSTS, RESULTS, SUMS, LASTS    how many results and numbers there are at a point, sums over a row, and products of keys
  *   powered(last)                   whether the factor of one of these is below the peak
  *   results(c, row, keys, m, n, sums, there, to)   the numbers at points, of those of the first products; c: the inner
