@@ -19,6 +19,9 @@ is 'takes what does not vary over keys out of a sum' shows biased 'step2 / (sum1
 is 'has sums without powers' shows normed 'between = weight'
 is 'makes one op of a gradient, its rows first' shows causal_backward 'temporary1 = peak'
 is 'turns sums so that a gradient has no product more' shows causal_backward 'sum2 = sum of sum2 * e^(power - peak)'
+is 'has a peak beside one of the keys' shows documents 't1 = max(peak, sink)'
+is 'compares indexes as integers' shows documents 'same(whole(of_query), whole(of_key))'
+is 'has the rest of a gradient beside its stream' shows documents_backward 'sum of cut'
 is 'has two products of keys in a pass' shows window_backward 'between = weight2'
 
 grouped=b=1xh=2xg=2xs=70xt=140xd=24xe=40
@@ -42,6 +45,10 @@ is 'is right in C of gradients' right_on_cpu --size "$grouped,b=1xh=1xg=2xs=300x
 is 'is right in C of biases at points' right_on_cpu --op biased --size b=2xh=3xs=70xt=540xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right in C without powers, and of keys that lie apart' right_on_cpu --op weighted,normed \
   --size s=70xt=540xd=24xe=40,s=9xt=70xd=72xe=136,s=3xt=20xd=2100xe=3
+documents=${grouped}xdocument=3,b=1xh=1xg=1xs=1xt=300xd=24xe=40xdocument=3
+dropped=${grouped}xdistance=9,b=1xh=1xg=1xs=150xt=300xd=9xe=17xdistance=400
+is 'is right in C of documents' right_on_cpu --op 'documents*' --size "$documents"
+is 'is right in C of lengths, tables and random numbers' right_on_cpu --op dropped --size "$dropped"
 is 'is right in C of special values' right_on_cpu --no-probe --op 'causal*,window*' --special nan,inf,zero,denormal \
   --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
 is 'is right in C of special values without powers' right_on_cpu --op 'normed*' --special nan,inf,zero,denormal \
@@ -53,8 +60,10 @@ is 'is right in C by several threads' right_on_cpu --op causal_backward,window $
 cd "$tmp/cpu_faults" || exit 1
 checked() { on_cpu --seed 3470038501 "$@"; }
 is 'configures for faults' configured_cpu --disable-avx512 --disable-sse2 \
-  --disable-scalar --ops=causal,window,weighted,normed --dtypes=f32,f16
+  --disable-scalar '--ops=causal,window,weighted,normed,documents,-documents_backward' --dtypes=f32,f16
 is 'takes the runtime for faults' reuse
+is 'finds a tile of documents left out' fault documents c/stream_masks.c 'number > $of.name$most ? number : $of.name$most' \
+  'number' --dtype f16 --size b=1xh=1xg=1xs=1xt=300xd=24xe=40xdocument=3
 is 'finds sums that are not made smaller' fault weighted c/stream.c \
   'sums$nth$[(i + nth) * r->width$nth$ + j] *= by;' ';' \
   --dtype f32 --size s=20xt=600xd=24xe=40
@@ -96,6 +105,8 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'is right of gradients by Vulkan in f16' gradients_by_vulkan --dtype f16 --no-probe
   is 'is right of biases at points by Vulkan' right_by_vulkan --op biased --size b=2xh=3xs=70xt=140xd=24xe=40
   is 'is right without powers by Vulkan' right_by_vulkan --op 'weighted,normed*' --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
+  is 'is right of documents by Vulkan' right_by_vulkan --no-probe --op documents --size "$documents"
+  is 'is right of lengths, tables and random numbers by Vulkan' right_by_vulkan --no-probe --op dropped --size "$dropped"
   is 'is right of special values by Vulkan' right_by_vulkan --no-probe --op 'causal*,normed*' \
     --special nan,inf,zero,denormal --size b=1xh=2xg=2xs=30xt=70xd=8xe=8,s=9xt=300xd=7xe=3
   checked() { by_vulkan --seed 3470038501 "$@"; }
@@ -131,6 +142,8 @@ is 'is right of gradients' streams --op 'causal_backward,window_backward*' \
   --size "$grouped,b=1xh=1xg=1xs=150xt=200xd=72xe=136,b=1xh=1xg=2xs=128xt=150xd=128xe=64"
 is 'is right of biases at points' streams --op biased --size b=2xh=3xs=70xt=140xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right by plain arithmetic' streams --op weighted,normed --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
+is 'is right of documents' streams --op 'documents*' --size "$documents"
+is 'is right of lengths, tables and random numbers' streams --op dropped --size "$dropped"
 is 'is right of many terms' streams --no-probe --op causal --size b=1xh=1xg=3xs=20xt=90xd=200xe=8,b=1xh=1xg=1xs=9xt=70xd=300xe=8
 is 'is right where rows are not aligned' streams --no-probe --op causal --size b=1xh=2xg=1xs=40xt=70xd=23xe=21
 # Keys for several blocks, of up to 16 rows and of more; places that a mask rules out for whole blocks.

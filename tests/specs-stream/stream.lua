@@ -65,7 +65,7 @@ declare("normed", { "f32" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e
   end, { backward = {} })
 
 -- Documents, whose numbers rule out tiles; scores that are bounded; and a key that is not there below the maximum.
-declare("documents", { "f32", "f16", "bf16" },
+declare("documents", { "f16" },
   { q = by_heads.q, k = by_heads.k, v = by_heads.v, sink = { "h", "g" }, of_query = { "b", "s", index = "document" },
     of_key = { "b", "t", index = "document" } },
   { o = { "b", "h", "g", "s", "e" } }, function(q, k, v, sink, of_query, of_key)
@@ -77,7 +77,7 @@ declare("documents", { "f32", "f16", "bf16" },
   end, { axes = { "document" }, products = "narrow", backward = {} })
 
 -- A length for all keys of a batch, a table of distances, and random numbers of some axes beside a sum.
-declare("dropped", { "f64", "f16" },
+declare("dropped", { "f32" },
   { q = by_heads.q, k = by_heads.k, v = by_heads.v, length = { "b", index = "t" }, bias = { "h", "distance" },
     seed = { dtype = "i64" }, offset = { dtype = "i64" } },
   { o = { "b", "h", "g", "s", "e" } }, function(q, k, v, length, bias, seed, offset)
@@ -86,4 +86,4 @@ declare("dropped", { "f64", "f16" },
     local p = exp(score - detach(max(score, "t")))
     local kept = select(lt(random(seed, offset, "b", "h", "g", "s", "t"), 0.75), p, 0)
     return sum(kept * v, "t") / sum(p, "t") / 0.75
-  end, { products = "narrow", backward = {} })
+  end)
