@@ -22,6 +22,7 @@ double $op.name$_share(const size_t *dim) {
   const size_t all$i$ = args->dim[$(of.place - 1)], some$i$ = all$i$ < $most$ ? all$i$ : $most$;
   for (size_t i$i$ = 0; i$i$ < some$i$; i$i$++) {
     const double $of.name$lo = floor(((double)i$i$ + 0.5) / (double)some$i$ * (double)all$i$), $of.name$hi = $of.name$lo;
+    (void)$of.name$hi;
     //@ end
     asked++;
     left += $mask.rules_out$ ? 0 : 1;

@@ -94,6 +94,7 @@ typedef struct $stem$_rows {
 static $stem$_rows $stem$_rows_at(const $first.name$ *here, size_t m, size_t rows) {
   const lathe_args *args = here->args;
   $stem$_rows at;
+  (void)args, (void)m, (void)rows;
   at.none = 0;
   //@ Masks.rows_of(first, { fields = "at.", loop = "here->", rows = f.has.rows, language = S.language })
   return at;
@@ -103,7 +104,7 @@ static $stem$_rows $stem$_rows_at(const $first.name$ *here, size_t m, size_t row
 //@ local function ask(name, define)
 static bool $stem$_$name$(const $stem$_rows *at, const $first.name$ *here, size_t n, size_t keys) {
   const lathe_args *args = here->args;
-  (void)at;
+  (void)args, (void)at, (void)n, (void)keys;
   //@ define(first, f.has)
   return $name$;
 }
