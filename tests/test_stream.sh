@@ -15,13 +15,13 @@ shows() { # shows OP TEXT: what its program is
 is 'finds streams' shows causal 'stream of causal_f32__avx512_stream'
 is 'has queries of a group as rows' shows causal 'm = { g s }, n = { t }, k = { d }'
 is 'finds what is gathered with a maximum' shows window 'sum1 = sum of e^(power - peak)'
-is 'takes what does not vary over keys out of a sum' shows biased 'step2 / (sum1 + exp('
+is 'takes what does not vary over keys out of a sum' shows biased 'select(t2, nan, step2) / (select(t2, nan, sum1) + exp('
 is 'has sums without powers' shows normed 'between = weight'
 is 'makes one op of a gradient, its rows first' shows causal_backward 'temporary1 = peak'
 is 'turns sums so that a gradient has no product more' shows causal_backward 'sum2 = sum of sum2 * e^(power - peak)'
 is 'has a peak beside one of the keys' shows documents 't1 = max(peak, sink)'
 is 'compares indexes as integers' shows documents 'same(whole(of_query), whole(of_key))'
-is 'has the rest of a gradient beside its stream' shows documents_backward 'sum of cut'
+is 'has the rest of a gradient beside its stream' shows documents_backward 'b = cut5 dsink = step1'
 is 'has two products of keys in a pass' shows window_backward 'between = weight2'
 
 grouped=b=1xh=2xg=2xs=70xt=140xd=24xe=40

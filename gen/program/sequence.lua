@@ -372,6 +372,15 @@ function maker:add(run, values)
   end
 end
 
+-- Whether an operand has all axes of a stream's tiles: such a tile in memory is no more than what is there.
+function maker:has_tile(run)
+  local pass, found = run.record.passes[1], false
+  for _, operand in ipairs(self.op.operands) do
+    found = found or (pass.over | pass.rows) & ~operand.axes == 0
+  end
+  return found
+end
+
 -- Of some values the streams that need no cut, as one run, with what others need of their rows, these values, and the
 -- others; nil where there are none.
 function maker:try_streams(values)
@@ -381,6 +390,7 @@ function maker:try_streams(values)
     list[#list + 1] = value
   end
   local run = #streams > 0 and self:try("stream", streams, {}) or nil
+  run = run and not self:has_tile(run) and run or nil
   self:walk(run and nodes_of(others) or {}, function(node)
     local more = node.axes ~= 0 and self:is_reduced(node) and { table.unpack(streams) }
     if not more then
