@@ -300,19 +300,33 @@ local function sums_in_order(op)
   return op.template == "contract"
 end
 
--- The products with a factor that some kernel may round, or nil.
-local function narrow_products(op)
-  for _, variant in ipairs(op.planned) do
-    if variant.params.products == "narrow" then
-      return (op.stream or op.sequence or op.steps or {}).products
-    end
+-- Whether kernels of an op or a run leave out terms that masks make zero.
+local function leaves_out(stream)
+  return stream and (stream.by_indexes or stream.masked ~= 0) or false
+end
+
+-- The same of one of a sequence's runs.
+local function run_leaves_out(op)
+  local found = false
+  for _, run in ipairs(op.sequence and op.sequence.runs or {}) do
+    found = found or leaves_out(run.programs.stream)
   end
+  return found
+end
+
+-- The products with a factor that some kernel may round, or whose terms it may leave out, or nil.
+local function products_between(op)
+  local found = leaves_out(op.stream) or run_leaves_out(op)
+  for _, variant in ipairs(op.planned) do
+    found = found or variant.params.products == "narrow"
+  end
+  return found and (op.stream or op.sequence or op.steps or {}).products or nil
 end
 
 -- The magnitudes of the outputs that are numbers: an index has none.
 local function magnitudes_of(op)
   local found = {}
-  local memo = { in_order = sums_in_order(op), products = narrow_products(op) }
+  local memo = { in_order = sums_in_order(op), products = products_between(op) }
   for _, value in ipairs(op.values) do
     if value.node.type == "r" then
       found[#found + 1] = { operand = value.operand, node = magnitude.of(value.node, memo) }
@@ -412,11 +426,7 @@ function trace.op(op)
   op.magnitudes = magnitudes_of(op)
   op.work = expr.work(roots_of(op))
   op.masked = op.stream and op.stream.masked or 0
-  op.leaves_out = op.stream and op.stream.by_indexes or false
-  for _, run in ipairs(op.sequence and op.sequence.runs or {}) do
-    local of = run.programs.stream
-    op.leaves_out = op.leaves_out or of and (of.by_indexes or of.masked ~= 0) or false
-  end
+  op.leaves_out = op.stream and op.stream.by_indexes or run_leaves_out(op)
   op.read_at = read_at(op)
   op.apart = by_operand(op, apart.of)
   op.extremes = by_operand(op, has_extreme)
