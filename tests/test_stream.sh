@@ -164,7 +164,7 @@ is 'finds keys that are not gathered' fault weighted cuda/stream.h \
 is 'finds a tile left out' fault window c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
   --dtype f16 --size "$grouped"
 is 'finds a mask that is not asked' fault causal cuda/stream_tensor.h \
-  'Rows::FREE && Rows::is_free(at, a, key, KEYS)' 'Rows::FREE' --dtype f16 --size "$grouped"
+  'Rows::FREE && Rows::is_free(at, asked, a, key, KEYS)' 'Rows::FREE' --dtype f16 --size "$grouped"
 is 'finds parts of keys that are not made smaller' fault causal cuda/stream_tensor.h 'term * by : term' 'term : term' \
   --no-probe --dtype f16 --size $many_keys
 is 'finds parts of keys that are not made smaller by plain arithmetic' fault causal cuda/stream.h \

@@ -286,21 +286,6 @@ local function sum_of(node, over)
   return over ~= 0 and expr.sum(node, over) or node
 end
 
--- A sum of products under a mask of one of the factors: that factor is 0 where the mask does not hold.
-local function sum_of_masked(value, masks, over)
-  local set = 0
-  for _, mask in ipairs(masks) do
-    set = set | mask.axes
-  end
-  local term = value.op == "sum" and #masks > 0 and set & value.k == 0 and value[1]
-  for i = 1, term and term.op == "mul" and 2 or 0 do
-    if set & ~term[i].axes == 0 then
-      return expr.sum(masked(term[i], masks) * term[3 - i], over | value.k)
-    end
-  end
-  return sum_of(masked(value, masks), over)
-end
-
 -- How many elements a node is made of that are read elsewhere.
 local function count_reads(root)
   local count = 0
@@ -308,6 +293,24 @@ local function count_reads(root)
     count = count + (node.op == "read" and 1 or 0)
   end)
   return count
+end
+
+-- A sum of products under a mask of one of the factors: that factor is 0 where the mask does not hold. So is the other
+-- one where it is read elsewhere, for outside of what is read it is NaN.
+local function sum_of_masked(value, masks, over)
+  local set = 0
+  for _, mask in ipairs(masks) do
+    set = set | mask.axes
+  end
+  local term = value.op == "sum" and #masks > 0 and set & value.k == 0 and value[1]
+  for i = 1, term and term.op == "mul" and 2 or 0 do
+    local other = term[3 - i]
+    if set & ~term[i].axes == 0 then
+      other = count_reads(other) > 0 and masked(other, masks) or other
+      return expr.sum(masked(term[i], masks) * other, over | value.k)
+    end
+  end
+  return sum_of(masked(value, masks), over)
 end
 
 -- Of what is made of more reads than these a value is kept, not computed anew at each of the places where it is wanted:

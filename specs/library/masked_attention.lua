@@ -110,9 +110,9 @@ declare("attention_dropout", {
     local kept = select(ge(random(seed, offset, "batch", "heads", "each", "s", "t"), share), p, 0)
     return sum(kept * v, "t") / sum(p, "t") / (1 - share)
   end,
-  numpy = scores_of .. "p = np.exp(x - x.max(-1, keepdims=True)); p = p / p.sum(-1, keepdims=True); "
-    .. "p = np.where(random(seed, offset, x.size).reshape(x.shape) >= share, p / (1 - share), 0); "
-    .. "np.einsum('bhgst,bhte->bhgse', p, v)",
+  numpy = scores_of .. "p = np.exp(x - x.max(-1, keepdims=True)); total = p.sum(-1, keepdims=True) * (1 - share); "
+    .. "p = np.where(random(seed, offset, x.size).reshape(x.shape) >= share, p, 0); "
+    .. "np.einsum('bhgst,bhte->bhgse', p, v) / total",
 })
 
 -- Keys and values are in pages, of which a table says the numbers.
