@@ -511,7 +511,8 @@ function stream.make(op, values)
     record.operands[#record.operands + 1] = operand
   end
   for _, pass in ipairs(record.passes) do
-    if without(pass) == "power" and record.masked == 0 then
+    pass.without = without(pass)
+    if pass.without == "power" and record.masked == 0 then
       record.mask = pass.values[1].node
       record.masked = placed(record.mask)
     end
@@ -525,7 +526,6 @@ function stream.make(op, values)
     if reason then
       return nil, reason
     end
-    pass.without = without(pass)
   end
   return record
 end

@@ -300,23 +300,22 @@ local function sums_in_order(op)
   return op.template == "contract"
 end
 
--- Whether kernels of an op or a run leave out terms that masks make zero.
-local function leaves_out(stream)
-  return stream and (stream.by_indexes or stream.masked ~= 0) or false
-end
-
--- The same of one of a sequence's runs.
-local function run_leaves_out(op)
-  local found = false
-  for _, run in ipairs(op.sequence and op.sequence.runs or {}) do
-    found = found or leaves_out(run.programs.stream)
+-- The streams that an op's kernels are, or are of, that have masks: they leave out terms which those make zero.
+local function masked_streams(op)
+  local list = {}
+  local function note(stream)
+    list[#list + 1] = stream and (stream.by_indexes or stream.masked ~= 0) and stream or nil
   end
-  return found
+  note(op.stream)
+  for _, run in ipairs(op.sequence and op.sequence.runs or {}) do
+    note(run.programs.stream)
+  end
+  return list
 end
 
 -- The products with a factor that some kernel may round, or whose terms it may leave out, or nil.
 local function products_between(op)
-  local found = leaves_out(op.stream) or run_leaves_out(op)
+  local found = #masked_streams(op) > 0
   for _, variant in ipairs(op.planned) do
     found = found or variant.params.products == "narrow"
   end
@@ -426,7 +425,7 @@ function trace.op(op)
   op.magnitudes = magnitudes_of(op)
   op.work = expr.work(roots_of(op))
   op.masked = op.stream and op.stream.masked or 0
-  op.leaves_out = op.stream and op.stream.by_indexes or run_leaves_out(op)
+  op.leaves_out = op.stream and op.stream.by_indexes or not op.stream and #masked_streams(op) > 0
   op.read_at = read_at(op)
   op.apart = by_operand(op, apart.of)
   op.extremes = by_operand(op, has_extreme)

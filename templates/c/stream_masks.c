@@ -76,30 +76,38 @@ $of.name$least = -lathe_most_of_warp(-$of.name$least);
 $of.name$most = lathe_most_of_warp($of.name$most);
 //@ end
 //@ end
-//@ -- Declares what is known of a tile's keys, and sets it, of `keys` keys from n on: where has.ends is what is before
-//@ -- the fields, for more than one question.
-//@ function key_fields(first)
-//@ for _, of in ipairs(first.indexes or {}) do
-//@ if of.side == "n" then
+//@ -- The index operands of a tile's keys, or the others.
+//@ local function indexes(first, of_keys)
+//@   local list = {}
+//@   for _, of in ipairs(first.indexes or {}) do
+//@     list[#list + 1] = (of.side == "n") == of_keys and of or nil
+//@   end
+//@   return list
+//@ end
+//@ -- Declares their ends, and sets those; before: what is before the fields.
+//@ local function declare_ends(list)
+//@ for _, of in ipairs(list) do
 $k.number$ $of.name$lo, $of.name$hi;
 //@ end
 //@ end
-//@ end
-//@ function keys_of(first, has)
-//@ local is_read = false
-//@ for _, of in ipairs(first.indexes or {}) do
-//@   is_read = is_read or of.side == "n"
-//@ end
-//@ last_of("n", has.keys, "keys", is_read)
-//@ for _, of in ipairs(first.indexes or {}) do
-//@ if of.side == "n" then
+//@ local function set_ends(first, has, list, before)
+//@ for _, of in ipairs(list) do
 {
   //@ ends_of(first, has, of)
-  $has.ends$$of.name$lo = $of.name$least;
-  $has.ends$$of.name$hi = $of.name$most;
+  $before$$of.name$lo = $of.name$least;
+  $before$$of.name$hi = $of.name$most;
 }
 //@ end
 //@ end
+//@ -- Declares what is known of a tile's keys, and sets it, of `keys` keys from n on: where has.ends is what is before
+//@ -- the fields, for more than one question.
+//@ function key_fields(first)
+//@ declare_ends(indexes(first, true))
+//@ end
+//@ function keys_of(first, has)
+//@ local list = indexes(first, true)
+//@ last_of("n", has.keys, "keys", #list > 0)
+//@ set_ends(first, has, list, has.ends)
 //@ end
 //@ -- Declares what is known of some rows.
 //@ function fields(first)
@@ -108,11 +116,7 @@ $k.number$ $of.name$lo, $of.name$hi;
 $k.number$ $of.name$lo, $of.name$hi;
 //@ end
 //@ end
-//@ for _, of in ipairs(first.indexes or {}) do
-//@ if of.side ~= "n" then
-$k.number$ $of.name$lo, $of.name$hi;
-//@ end
-//@ end
+//@ declare_ends(indexes(first, false))
 //@ for _, list in ipairs { first.points or {}, first.scalars or {} } do
 //@ for _, of in ipairs(list) do
 $k.number$ $of.name$;
@@ -141,15 +145,7 @@ $has.fields$$of.name$lo = $(as_number(of.name .. ".from"));
 $has.fields$$of.name$hi = $(as_number(of.name .. ".to"));
 //@ end
 //@ end
-//@ for _, of in ipairs(first.indexes or {}) do
-//@ if of.side ~= "n" then
-{
-  //@ ends_of(first, has, of)
-  $has.fields$$of.name$lo = $of.name$least;
-  $has.fields$$of.name$hi = $of.name$most;
-}
-//@ end
-//@ end
+//@ set_ends(first, has, indexes(first, false), has.fields)
 //@ for _, of in ipairs(first.points or {}) do
 $has.fields$$of.name$ = $(as_number(own(has, "(" .. S.size(of.places) .. ")")));
 //@ end

@@ -125,10 +125,7 @@ struct $name$ {
 //@ local function found_by_places(step)
 //@   local found = { row = {}, keys = {}, text_of = {} }
 //@   local known = {}
-//@   local function is_in(letter, place)
-//@     local index = S.index_of(step, place)
-//@     return index == letter
-//@   end
+//@   local function is_in(letter, place) return (S.index_of(step, place)) == letter end
 //@   local function field(side, type, name, text)
 //@     if not known[side .. name] then
 //@       known[side .. name] = true
@@ -136,7 +133,7 @@ struct $name$ {
 //@     end
 //@     return side .. "." .. name .. (side == "keys" and "[nth]" or "")
 //@   end
-//@   for _, part in ipairs { step.values, step.free or step.values } do
+//@   for _, part in ipairs { step.values, step.free } do
 //@     for i, x in ipairs(part.point.inputs) do
 //@       local of_row, of_key, node = false, false, x.node
 //@       for _, place in ipairs(E.places_of(node.axes)) do

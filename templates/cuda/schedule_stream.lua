@@ -37,15 +37,6 @@ local function plain(facts, pass, columns)
   }
 end
 
--- The terms of a pass's first products, all of at most `depth`.
-local function extents_of(pass, depth)
-  local extents = {}
-  for i, first in ipairs(pass.firsts) do
-    extents[i] = { of = tensor.bits_of(first.k[1]), most = depth }
-  end
-  return extents
-end
-
 -- Of tensor cores, of rows of up to `depth` terms: stream_tensor.h.
 local function by_tensor_cores(_, pass, _, depth, columns, few)
   local warps, slice, tiles = few and 1 or 4, 128, not few and places_of(pass) == 1 and 2 or 1
@@ -58,7 +49,7 @@ local function by_tensor_cores(_, pass, _, depth, columns, few)
     threads = threads * split, split = split,
     at_once = few and 3 or depth <= 128 and places_of(pass) == 1 and 2 or 1,
     numbers = left_of(pass, threads, 2 * tiles, rows, columns), terms = few and KEYS or WORTH,
-    extents = extents_of(pass, depth), shared = slices + rows * #pass.gathered * 4,
+    extents = stream.extents_of(pass, depth), shared = slices + rows * #pass.gathered * 4,
   }
 end
 
@@ -84,7 +75,7 @@ local function fetched(_, pass, sides, depth, columns)
     columns = columns < 128 and columns or nil, bm = rows, bn = columns, bk = 64, depth_of_first = depth,
     groups = groups, keys = keys, threads = (groups + 1) * 128,
     at_once = 1, numbers = left_of(pass, groups * 128, 2, rows, columns), terms = WORTH,
-    extents = extents_of(pass, depth),
+    extents = stream.extents_of(pass, depth),
     shared = slices + lines + rows * #pass.gathered * 4, architecture = 90, maps = maps,
   } or nil
 end
@@ -99,22 +90,10 @@ local function of_few_rows(facts, pass, sides, depth, columns)
   return along_terms and by_tensor_cores(facts, pass, sides, depth, columns, true) or nil
 end
 
--- Whether tensor cores take a pass's factors: as they are in memory.
-local function is_narrow(pass, sides, v)
-  local narrow = v.params.products == "narrow" and places_of(pass) <= 2
-  for _, first in ipairs(pass.firsts) do
-    narrow = narrow and sides[first].a.plain and sides[first].b.plain
-  end
-  for _, last in ipairs(pass.lasts) do
-    narrow = narrow and sides[last].b.plain
-  end
-  return narrow
-end
-
 -- The shapes of a pass, of which the first is taken that fits.
 local function shapes_of(facts, pass, sides, v)
   local list = {}
-  if is_narrow(pass, sides, v) then
+  if v.params.products == "narrow" and places_of(pass) <= 2 and stream.are_plain(pass, sides) then
     for _, steps in ipairs { pass.firsts, pass.lasts } do
       for _, step in ipairs(steps) do
         sides[step].plain = true

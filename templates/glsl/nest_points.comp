@@ -40,12 +40,7 @@
 //@ end
 //@ -- The words of places, where a point is at `index` of an axis' place.
 //@ local function words_at(index)
-//@   return {
-//@     unsigned = "uint64_t", number = function(value) return ("%dl"):format(value) end,
-//@     position = function(axis) return index(S.places_of(axis)[1]) end,
-//@     points = function(set) return "int64_t(" .. C.size(S.places_of(set)) .. ")" end,
-//@     whole = function(leaf) return get(S.operand_of(leaf.name)) end, min = "min", max = "max",
-//@   }
+//@   return C.language.words(index, function(name) return get(S.operand_of(name)) end)
 //@ end
 //@ words = words_at(function(place) return "int64_t(i" .. place .. ")" end)
 //@ -- The first and the last place of a loop that has a span, which an invocation's points along the vectors share.

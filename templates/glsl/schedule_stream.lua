@@ -42,41 +42,24 @@ end
 local function matrix(pass, columns)
   local bm, places = 64, math.max(#pass.firsts, #pass.values)
   local keys, line = 64 // places, bm // 4 + 1
-  local extents = {}
-  for i, first in ipairs(pass.firsts) do
-    extents[i] = { of = 0, most = DEPTH }
-    for _, place in ipairs(first.k[1]) do
-      extents[i].of = extents[i].of | 1 << place - 1
-    end
-  end
   local shape = {
     sums = "stream", name = "_matrix" .. columns, columns = columns < 128 and columns or nil, bm = bm, bn = columns,
     keys = keys, bk = 64, depth_of_first = DEPTH, places = places, line = line, subgroups = 4, side = { 16, 16, 16 },
-    at_once = 4, numbers = 0, most = 1, extents = extents,
+    at_once = 4, numbers = 0, most = 1, extents = stream.extents_of(pass, DEPTH),
   }
   shape.shared = places * keys * line * 16 + bm * 72 * 2 + #pass.lasts * (keys * 72 * 2 + bm * 64)
     + bm * 4 * (5 + math.max(1, #pass.gathered))
   return places <= 2 and shape or nil
 end
 
--- Whether matrices take a pass's factors: as they are in memory.
-local function is_narrow(pass, sides, v)
-  local narrow = v.params.unit == "matrix"
-  for _, first in ipairs(pass.firsts) do
-    narrow = narrow and sides[first].a.plain and sides[first].b.plain and #first.k == 1
-  end
-  for _, last in ipairs(pass.lasts) do
-    narrow = narrow and sides[last].b.plain
-  end
-  return narrow
-end
-
 return function(facts, work)
   local kernels, number = numbered()
   local made = stream.make(facts, work, function(pass, sides, v, nth)
     local list = {}
-    for _, columns in ipairs(is_narrow(pass, sides, v) and (#pass.lasts > 0 and { 64, 128 } or { 64 }) or {}) do
-      list[#list + 1] = matrix(pass, columns)
+    if v.params.unit == "matrix" and stream.are_plain(pass, sides) then
+      for _, columns in ipairs(#pass.lasts > 0 and { 64, 128 } or { 64 }) do
+        list[#list + 1] = matrix(pass, columns)
+      end
     end
     local wide = #pass.lasts > 0 and facts.bits == 32 and first_of(facts, pass, 128) or nil
     local plain = first_of(facts, pass, 64)

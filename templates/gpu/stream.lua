@@ -19,6 +19,30 @@ function stream.shapes(pass, list, rows)
   return list
 end
 
+-- The terms of a pass's first products, all of at most `depth`.
+function stream.extents_of(pass, depth)
+  local extents = {}
+  for i, first in ipairs(pass.firsts) do
+    extents[i] = { of = 0, most = depth }
+    for _, place in ipairs(first.k[1]) do
+      extents[i].of = extents[i].of | 1 << place - 1
+    end
+  end
+  return extents
+end
+
+-- Whether all factors of a pass are elements as they are in memory.
+function stream.are_plain(pass, sides)
+  local plain = true
+  for _, first in ipairs(pass.firsts) do
+    plain = plain and sides[first].a.plain and sides[first].b.plain
+  end
+  for _, last in ipairs(pass.lasts) do
+    plain = plain and sides[last].b.plain
+  end
+  return plain
+end
+
 -- The record of a part, and its `steps` by the program's. shapes_of(pass, sides, variant, nth): the shapes of a pass.
 function stream.make(facts, work, shapes_of)
   local record, sides, last_of, nth_of, number_of = facts.programs.stream, {}, {}, {}, {}

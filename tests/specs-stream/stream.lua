@@ -14,7 +14,8 @@ local function declare(name, dtypes, inputs, outputs, compute, keys)
   end
   op(name) {
     doc = name, inputs = inputs, outputs = outputs, scalars = keys.scalars, compute = compute, sizes = { size },
-    axes = keys.axes, backward = keys.backward, dtypes = dtypes, ulp = { f64 = 6, f32 = 6, f16 = 3, bf16 = 3 }, products = keys.products,
+    axes = keys.axes, backward = keys.backward, dtypes = dtypes, ulp = { f64 = 6, f32 = 6, f16 = 3, bf16 = 3 },
+    products = keys.products,
   }
 end
 
