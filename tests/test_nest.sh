@@ -60,7 +60,7 @@ is 'finds vectors in the place of others' fault softmax_first c/nest.c 'first + 
 # shellcheck disable=SC2016
 is 'finds lanes past the end' fault extremes c/nest.c 'take(step, suffixes[1], "inside")' 'take(step, suffixes[1])'
 is 'finds places that lanes share' fault placed c/nest_points.c '")(" .. index(x.place)' '")(i" .. x.place'
-is 'finds places past the end of an axis' fault stencil c/nest_step.c '< args->dim[%d]' '<= args->dim[%d]'
+is 'finds places past the end of an axis' fault stencil c/elsewhere.c '< args->dim[%d]' '<= args->dim[%d]'
 is 'finds a NaN that is no extreme' fault index_spread c/nest.c ' || (term != term && best == best)' '' --special nan
 is 'finds a first element that is left out' fault scanned c/nest.c 'for (size_t nth = 0; nth < args->dim[$(axis - 1)]' \
   'for (size_t nth = 1; nth < args->dim[$(axis - 1)]'

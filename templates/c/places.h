@@ -17,7 +17,6 @@ typedef struct lathe_range lathe_range;
 #endif
 #endif
 
-#ifndef VULKAN
 LATHE_PLACES int64_t lathe_lesser(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
@@ -25,7 +24,6 @@ LATHE_PLACES int64_t lathe_lesser(int64_t a, int64_t b) {
 LATHE_PLACES int64_t lathe_greater(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
-#endif
 
 /* The first and the last place that a range of indexes has. */
 struct lathe_range {
