@@ -65,7 +65,7 @@ is 'takes the runtime for faults' reuse
 is 'finds a tile of documents left out' fault documents c/stream_masks.c 'number > $of.name$most ? number : $of.name$most' \
   'number' --dtype f16 --size b=1xh=1xg=1xs=1xt=300xd=24xe=40xdocument=3
 is 'finds sums that are not made smaller' fault weighted c/stream.c \
-  'sums$nth$[(i + nth) * r->width$nth$ + j] *= by;' ';' \
+  'sums$nth$[(i + of) * r->width$nth$ + j] *= by[of];' ';' \
   --dtype f32 --size s=20xt=600xd=24xe=40
 is 'finds a row whose last keys are not gathered' fault weighted c/stream.c '//@ vectors("keys", function(lanes)
   //@ if f.peak' '//@ vectors("(keys - 1)", function(lanes)
@@ -74,9 +74,12 @@ is 'finds a tile left out' fault window c/places.h 'r.to = lathe_place(to, withi
   --dtype f16 --size "$grouped"
 is 'finds a mask that is not asked' fault causal c/stream.c 'const bool is_free = ' 'const bool is_free = true || ' \
   --dtype f16 --size "$grouped"
-is 'finds a largest that loses NaN between blocks of keys' fault normed c/stream.h 'float b) {
-  return a != a || a > b' 'float b) {
-  return a > b' \
+is 'finds a largest that loses NaN between blocks of keys' fault normed c/stream.h 'float larger = b > a ? b : a;
+  return b != b ? b : larger' 'float larger = b > a ? b : a;
+  return larger' \
+  --op normed_backward --dtype f32 --special nan --size s=9xt=300xd=7xe=3
+is 'finds a largest of every second vector alone' fault normed c/stream.c \
+  'k:combine_columns("maximum", "most", "other")' '"most"' \
   --op normed_backward --dtype f32 --special nan --size s=9xt=300xd=7xe=3
 is 'finds a gradient that passes over rows of which no key counts' fault window c/stream_masks.c \
   'skips = $(is_zero(has));' '' --op 'window_backward*' --dtype f16 --size b=1xh=1xg=1xs=300xt=40xd=9xe=17

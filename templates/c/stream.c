@@ -15,11 +15,27 @@
 //@ local Masks = use "stream_masks.c"
 //@ local record, L, own = k.record, k.lanes, k.own
 //@ local one = L > 1 and "1" or nil -- lanes of what is one number
+//@ local tallest = 1
+//@ for _, v in ipairs(variants) do
+//@   tallest = math.max(tallest, v.params.mr)
+//@ end
 //@ local TEMPORARIES = S.bytes_of_temporaries()
-//@ -- Vectors of a row's `count` numbers from i = 0 on, and what is left of them, of which lanes are "lanes".
-//@ local function vectors(count, body)
+//@ -- Vectors of a row's `count` numbers from i = 0 on, and what is left of them, of which lanes are "lanes". in_turn:
+//@ -- each second vector is told so, to be gathered apart from the first.
+//@ local function vectors(count, body, in_turn)
 {
   size_t i = 0;
+  //@ if in_turn then
+  for (; $count$ - i >= $(2 * L); i += $L$) {
+    {
+      //@ body()
+    }
+    i += $L$;
+    {
+      //@ body(nil, true)
+    }
+  }
+  //@ end
   for (; $count$ - i >= $L$; i += $L$) {
     //@ body()
   }
@@ -117,15 +133,24 @@ static bool $stem$_$name$(const $stem$_rows *at, const $first.name$ *here, size_
 //@ ask("is_free", Masks.is_free)
 //@ end
 //@ end
-//@ -- Gathers of a row what its sums at some keys come to, and leaves the factors of products over keys in their place.
-//@ -- at[of]: numbers of each key, which lie `apart`. Gives what sums below the row's peak are to be multiplied by.
+//@ -- Gathers of a tile's rows what their sums at some keys come to, and leaves the factors of products over keys in
+//@ -- their place. Of points numbers of a row lie `apart`, and rows `from_row`. by[nth]: what sums below the nth row's
+//@ -- peak are to be multiplied by. Peaks of all rows are found together, so that none waits for another's.
 //@ local function define_gather(f, values, name)
 //@ local pass, first, stem = f.pass, f.inner, f.stem
 //@ local function line(i) return i .. " * apart + i" end
-static inline $k.number$ $stem$_$name$(const $first.name$ *here, $stem$_row *of_row, $k.number$ *at, size_t apart, size_t row, size_t key,
-    size_t keys) {
+//@ local function each_row(body)
+for (size_t nth = 0; nth < high; nth++) {
+  $k.number$ *const at = points + nth * from_row;
+  const size_t row = first_row + nth;
+  (void)at, (void)row;
+  //@ body()
+}
+//@ end
+static inline void $stem$_$name$(const $first.name$ *here, $stem$_row *of_rows, $k.number$ *points, size_t apart,
+    size_t from_row, size_t first_row, size_t high, size_t key, size_t keys$(f.peak and ", " .. k.number .. " *by" or "")) {
   //@ S.prelude(values)
-  (void)here, (void)row, (void)key, (void)apart;
+  (void)here, (void)of_rows, (void)key, (void)apart;
   //@ local places = { m = "row", n = "(key + i)" }
   //@ local nth_of = {}
   //@ for i, step in ipairs(pass.firsts) do
@@ -148,24 +173,32 @@ static inline $k.number$ $stem$_$name$(const $first.name$ *here, $stem$_row *of_
   //@ end
   //@ end
   //@ if f.peak then
-  $k.vector$ most = $(k:neutral("maximum"));
-  //@ vectors("keys", function(lanes)
+  $k.number$ lanes_of[$tallest$][$L$];
+  $(first.powers.k:uniforms("call"))
+  //@ each_row(function()
+  $k.vector$ most = $(k:neutral("maximum")), other = most;
+  //@ vectors("keys", function(lanes, is_other)
   //@ call(lanes)
   //@ for i, value in ipairs(first.of.values) do
   $(own:text("store_own", "at", line(i - 1), value.operand.name .. "_"));
   //@ end
   const $k.vector$ term = $(counted("power_", lanes, k:neutral("maximum")));
-  most = $(k:combine_columns("maximum", "most", "term"));
+  //@ local largest = is_other and "other" or "most"
+  $largest$ = $(k:combine_columns("maximum", largest, "term"));
+  //@ end, true)
+  $(own:text("store_own", "lanes_of[nth]", "0", k:combine_columns("maximum", "most", "other")));
   //@ end)
-  $k.number$ lane_of[$L$];
-  $(own:text("store_own", "lane_of", "0", "most"));
-  const $k.number$ before = of_row->peak, folded = $(k:fold_lanes("maximum", "lane_of", "peak"));
-  const $k.number$ largest = lathe_peak_$k.compute$(before, folded);
-  const $k.number$ by = before == largest ? 1 : $stem$_shrink(before, largest);
+  //@ each_row(function()
+  const $k.number$ *const lane_of = lanes_of[nth];
+  const $k.number$ before = of_rows[nth].peak, folded = $(k:fold_lanes("maximum", "lane_of", "peak"));
+  of_rows[nth].peak = lathe_peak_$k.compute$(before, folded);
+  by[nth] = before == of_rows[nth].peak ? 1 : $stem$_shrink(before, of_rows[nth].peak);
+  //@ end)
+  //@ end
+  //@ each_row(function()
+  //@ if f.peak then
   /* So far no key counts: powers of -infinity are 0 below any number. */
-  const $k.vector$ below = $(own:text("splat", "largest == -INFINITY ? 0 : largest"));
-  of_row->peak = largest;
-  $(first.powers.k:uniforms("call"))
+  const $k.vector$ below = $(own:text("splat", "of_rows[nth].peak == -INFINITY ? 0 : of_rows[nth].peak"));
   //@ end
   //@ for _, sum in ipairs(pass.of.sums) do
   $k.vector$ $sum.name$_all = $(k:constant(0));
@@ -189,15 +222,14 @@ static inline $k.number$ $stem$_$name$(const $first.name$ *here, $stem$_row *of_
   /* Sums of some keys are added to those before as one term: errors grow with the number of blocks. */
   //@ for _, sum in ipairs(pass.of.sums) do
   {
-    $k.vector$ before_them = $(own:text("load_own", "of_row->" .. sum.name, "0"));
+    $k.vector$ before_them = $(own:text("load_own", "of_rows[nth]." .. sum.name, "0"));
     //@ if sum.powered then
-    before_them = $(own:text("mul", "before_them", own:text("splat", "by")));
+    before_them = $(own:text("mul", "before_them", own:text("splat", "by[nth]")));
     //@ end
-    $(own:text("store_own", "of_row->" .. sum.name, "0", own:text("add", "before_them", sum.name .. "_all")));
+    $(own:text("store_own", "of_rows[nth]." .. sum.name, "0", own:text("add", "before_them", sum.name .. "_all")));
   }
   //@ end
-  (void)of_row;
-  return $(f.peak and "by" or "1");
+  //@ end)
 }
 
 //@ end
@@ -423,24 +455,27 @@ static void $name$_block($(table.concat(parameters, ", "))$(parameters_of(pass, 
       //@ if first.restricted then
       const bool is_free = $stem$_is_free(&at, $inner$, key, end - key);
       //@ end
-      for (size_t nth = 0; nth < high; nth++) {
-        $k.number$ *const points = room + r->points + nth * $KEYS$;
-        //@ local given = "(" .. inner .. ", gathered + i + nth, points, " .. MR * KEYS
-        //@   .. ", row + i + nth, key, end - key)"
-        //@ if first.restricted then
-        const $k.number$ by = is_free ? $stem$_gather_free$given$ : $stem$_gather$given$;
-        //@ else
-        const $k.number$ by = $stem$_gather$given$;
-        //@ end
-        (void)by;
-        //@ for nth, last in ipairs(pass.lasts) do
-        //@ if last.of.powered then
-        if (by != 1)
+      //@ if f.peak then
+      $k.number$ by[$MR$];
+      //@ end
+      //@ local given = "(" .. inner .. ", gathered + i, room + r->points, " .. MR * KEYS .. ", " .. KEYS
+      //@   .. ", row + i, high, key, end - key" .. (f.peak and ", by)" or ")")
+      //@ if first.restricted then
+      if (is_free)
+        $stem$_gather_free$given$;
+      else
+        $stem$_gather$given$;
+      //@ else
+      $stem$_gather$given$;
+      //@ end
+      //@ for nth, last in ipairs(pass.lasts) do
+      //@ if last.of.powered then
+      for (size_t of = 0; of < high; of++)
+        if (by[of] != 1)
           for (size_t j = 0; j < r->width$nth$; j++)
-            sums$nth$[(i + nth) * r->width$nth$ + j] *= by;
-        //@ end
-        //@ end
-      }
+            sums$nth$[(i + of) * r->width$nth$ + j] *= by[of];
+      //@ end
+      //@ end
       //@ for nth in ipairs(pass.lasts) do
       $name$_add$nth$(last$nth$, r, room, sums$nth$ + i * r->width$nth$, high, key, end - key);
       //@ end

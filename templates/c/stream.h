@@ -7,13 +7,15 @@
 #include "contract.h"
 #include "places.h"
 
-/* The larger of two numbers; NaN where either is. */
+/* The larger of two numbers; NaN where either is. Without a branch on which it is, which nothing foretells. */
 static inline float lathe_peak_f32(float a, float b) {
-  return a != a || a > b ? a : b;
+  const float larger = b > a ? b : a;
+  return b != b ? b : larger;
 }
 
 static inline double lathe_peak_f64(double a, double b) {
-  return a != a || a > b ? a : b;
+  const double larger = b > a ? b : a;
+  return b != b ? b : larger;
 }
 
 /* Blocks of rows in turn from either end: what neighbours take together is much the same under a causal mask. */

@@ -172,12 +172,12 @@ struct lathe_fetched_stream {
       if (key >= block.to)
         break;
       typename rows_of::keys tile = {};
+      lathe_each<FIRSTS>([&](auto nth) { lathe_settle(tile[decltype(nth)::value][0]); });
       lathe_each<FIRSTS>([&](auto nth) {
         constexpr int N = decltype(nth)::value;
         using S = first<N>;
         const uint4 *const keys = keys_of(room, N, turn);
         lathe_await_phase(&r.full[N][turn], parity);
-        lathe_settle(tile[N][0]);
         for (int slice = 0; slice < lathe_slices_of<TERMS>(a.template at<N>().k_count); slice++) {
           lathe_begin_mma();
 #pragma unroll
