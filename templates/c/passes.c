@@ -52,28 +52,57 @@ const $k.number$ $name$ = $vector$;
 //@   end
 //@ end
 //@
-//@ -- After the block of the largest value is known: the first index in it.
+//@ -- After the block of the largest value is known: the first index in it. Of some vectors it is asked together whether
+//@ -- it is in one of them.
+//@ local function hit(r)
+//@   local term = r.name .. "_term"
+//@   return ("%s_is_nan ? %s : %s"):format(r.name, k:text("unordered", term, term), k:text("eq", term, r.name .. "_total"))
+//@ end
 //@ local function check_hit(r)
-const $k.mask$ hit = $r.name$_is_nan ? $(k:text("unordered", r.name .. "_term", r.name .. "_term"))
-                                     : $(k:text("eq", r.name .. "_term", r.name .. "_total"));
+const $k.mask$ hit = $(hit(r));
 if ($(k:text("mask_any", "hit"))) {
   $r.name$ = (int64_t)(i + $(k:text("mask_first", "hit")));
   break;
 }
 //@ end
+//@ -- A vector's place from i on.
+//@ local function from(nth) return nth > 0 and "i + " .. nth * k.lanes or "i" end
 //@ local function find_index(r, point, count)
-//@ local L = k.lanes
+//@ local L, TOGETHER = k.lanes, 4
 int64_t $r.name$ = -1;
-for (size_t i = $r.name$_block; i < $count$; i += $L$) {
+{
+  size_t i = $r.name$_block;
   //@ if L > 1 then
-  if ($count$ - i < $L$) { /* lanes past the end come after the one looked for */
-    //@ P.load_and_call(point, "i", count .. " - i")
-    //@ check_hit(r)
-    break;
+  for (; $count$ - i >= $(TOGETHER * L); i += $(TOGETHER * L)) {
+    //@ local any
+    $k.mask$ hits[$TOGETHER$];
+    //@ for nth = 0, TOGETHER - 1 do
+    {
+      //@ P.load_and_call(point, from(nth))
+      hits[$nth$] = $(hit(r));
+      //@ any = any and k:text("any_of", any, "hits[" .. nth .. "]") or "hits[0]"
+    }
+    //@ end
+    if ($(k:text("mask_any", "(" .. any .. ")"))) {
+      //@ for nth = TOGETHER - 1, 0, -1 do
+      if ($(k:text("mask_any", "hits[" .. nth .. "]")))
+        $r.name$ = (int64_t)($(from(nth)) + $(k:text("mask_first", "hits[" .. nth .. "]")));
+      //@ end
+      break;
+    }
   }
   //@ end
-  //@ P.load_and_call(point, "i")
-  //@ check_hit(r)
+  for (; $r.name$ < 0 && i < $count$; i += $L$) {
+    //@ if L > 1 then
+    if ($count$ - i < $L$) { /* lanes past the end come after the one looked for */
+      //@ P.load_and_call(point, "i", count .. " - i")
+      //@ check_hit(r)
+      break;
+    }
+    //@ end
+    //@ P.load_and_call(point, "i")
+    //@ check_hit(r)
+  }
 }
 //@ end
 //@
