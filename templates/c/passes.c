@@ -52,11 +52,12 @@ const $k.number$ $name$ = $vector$;
 //@   end
 //@ end
 //@
-//@ -- After the block of the largest value is known: the first index in it. Of some vectors it is asked together whether
-//@ -- it is in one of them.
+//@ -- After the block of the largest value is known: the first index in it. Some vectors are asked together whether one
+//@ -- of them has it.
 //@ local function hit(r)
 //@   local term = r.name .. "_term"
-//@   return ("%s_is_nan ? %s : %s"):format(r.name, k:text("unordered", term, term), k:text("eq", term, r.name .. "_total"))
+//@   local is_nan, is_best = k:text("unordered", term, term), k:text("eq", term, r.name .. "_total")
+//@   return ("%s_is_nan ? %s : %s"):format(r.name, is_nan, is_best)
 //@ end
 //@ local function check_hit(r)
 const $k.mask$ hit = $(hit(r));
