@@ -134,10 +134,10 @@ static void test_select_takes_the_widest(void **state) {
         assert_ptr_equal(chosen->op, op);
         assert_int_equal(chosen->dtype, dtype);
         assert_null(lathe_why_not(chosen, features));
-        fits = bytes >= chosen->prefer_from && bytes < chosen->prefer_to;
+        fits = lathe_prefers(&chosen->prefer, dim, bytes);
         for (size_t j = 0; j < lathe_variant_count; j++) {
           const lathe_variant *v = &lathe_variants[j];
-          const bool other_fits = bytes >= v->prefer_from && bytes < v->prefer_to;
+          const bool other_fits = lathe_prefers(&v->prefer, dim, bytes);
           if (v->op != op || v->dtype != dtype || lathe_why_not(v, features) || !other_fits)
             continue;
           assert_true(fits);
@@ -209,12 +209,12 @@ static void test_select_respects_ranges(void **state) {
     const uint64_t features = v->backend->features | v->features;
     const int last = v->op->ndim - 1;
     double bytes;
-    if (v->prefer_from <= 0 || v->backend->disabled || lathe_span_of(v->op, v->dtype).left_out)
+    if (v->prefer.from <= 0 || v->backend->disabled || lathe_span_of(v->op, v->dtype).left_out)
       continue;
     dim[last] = 1;
-    while (lathe_bytes(v->op, v->dtype, dim) < v->prefer_from)
+    while (lathe_bytes(v->op, v->dtype, dim) < v->prefer.from)
       dim[last] *= 2;
-    while (lathe_bytes(v->op, v->dtype, dim) >= v->prefer_from)
+    while (lathe_bytes(v->op, v->dtype, dim) >= v->prefer.from)
       dim[last]--;
     chosen = lathe_select(v->op, v->dtype, dim, features, NULL);
     if (!chosen || chosen == v)
@@ -224,7 +224,7 @@ static void test_select_respects_ranges(void **state) {
     chosen = lathe_select(v->op, v->dtype, dim, features, NULL);
     assert_non_null(chosen);
     assert_true(chosen <= v);
-    assert_true(bytes >= chosen->prefer_from && bytes < chosen->prefer_to);
+    assert_true(lathe_prefers(&chosen->prefer, dim, bytes));
     tried++;
   }
   if (tried == 0)

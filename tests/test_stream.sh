@@ -45,6 +45,13 @@ is 'is right in C of gradients' right_on_cpu --size "$grouped,b=1xh=1xg=2xs=300x
 is 'is right in C of biases at points' right_on_cpu --op biased --size b=2xh=3xs=70xt=540xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right in C without powers, and of keys that lie apart' right_on_cpu --op weighted,normed \
   --size s=70xt=540xd=24xe=40,s=9xt=70xd=72xe=136,s=3xt=20xd=2100xe=3
+gated=b=2xh=1xs=70xt=140xd=24xe=40,b=1xh=2xs=150xt=70xd=72xe=136
+is 'is right in C of what products of matrices do too' right_on_cpu --op 'gated*' --size "$gated"
+chosen() { # chosen SIZE PATTERN: of gated and its gradient, at a size
+  "$bench" --op 'gated*' --dtype f32 --backend cpu --check-only --no-probe --size "$1" | grep -c -e "^ >gated.*$2"
+}
+is 'takes a stream where it is narrow' test "$(chosen b=1xh=1xs=9xt=9xd=256xe=8 __.*_stream)" = 2
+is 'takes products of matrices where it is wide' test "$(chosen b=1xh=1xs=9xt=9xd=8xe=257 _stream)" = 0
 documents=${grouped}xdocument=3,b=1xh=1xg=1xs=1xt=300xd=24xe=40xdocument=3
 dropped=${grouped}xdistance=9,b=1xh=1xg=1xs=150xt=300xd=9xe=17xdistance=400
 is 'is right in C of documents' right_on_cpu --op 'documents*' --size "$documents"
@@ -108,6 +115,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'is right of gradients by Vulkan in f16' gradients_by_vulkan --dtype f16 --no-probe
   is 'is right of biases at points by Vulkan' right_by_vulkan --op biased --size b=2xh=3xs=70xt=140xd=24xe=40
   is 'is right without powers by Vulkan' right_by_vulkan --op 'weighted,normed*' --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
+  is 'is right by Vulkan of what products of matrices do too' right_by_vulkan --no-probe --op 'gated*' --size "$gated"
   is 'is right of documents by Vulkan' right_by_vulkan --no-probe --op documents --size "$documents"
   is 'is right of lengths, tables and random numbers by Vulkan' right_by_vulkan --no-probe --op dropped --size "$dropped"
   is 'is right of special values by Vulkan' right_by_vulkan --no-probe --op 'causal*,normed*' \
@@ -145,6 +153,7 @@ is 'is right of gradients' streams --op 'causal_backward,window_backward*' \
   --size "$grouped,b=1xh=1xg=1xs=150xt=200xd=72xe=136,b=1xh=1xg=2xs=128xt=150xd=128xe=64"
 is 'is right of biases at points' streams --op biased --size b=2xh=3xs=70xt=140xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right by plain arithmetic' streams --op weighted,normed --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
+is 'is right of what products of matrices do too' streams --op 'gated*' --size "$gated"
 is 'is right of documents' streams --op 'documents*' --size "$documents"
 is 'is right of lengths, tables and random numbers' streams --op dropped --size "$dropped"
 is 'is right of many terms' streams --no-probe --op causal --size b=1xh=1xg=3xs=20xt=90xd=200xe=8,b=1xh=1xg=1xs=9xt=70xd=300xe=8

@@ -51,7 +51,7 @@ local function variant_fields(backends)
     "---@field backend lathe.backend|lathe.backend[] Which instruction sets or devices the row is for.",
     "---@field implementation? string|string[] Another way to compute it than by the op's own template.",
     "---@field dtypes? lathe.dtype|lathe.dtype[] Which of the op's precisions it is for; all where it does not say.",
-    "---@field prefer? { from?: number, to?: number } For which sizes, in bytes, dispatch takes it first.",
+    "---@field prefer? { from?: number, to?: number, width?: integer } For which sizes dispatch takes it first.",
   }
   for name, list in text.sorted_pairs(values) do
     local luals = table.concat(text.sorted_keys(luals_types[name]), " | ")

@@ -90,7 +90,7 @@ function device_code.choices(op, functions)
           needs[#needs + 1] = "LATHE_" .. feature
         end
         table.insert(rows[t], {
-          name = v.name, from = interface.number(v.from), to = interface.number(v.to), first = kernels,
+          name = v.name, prefer = interface.prefer(v.prefer), first = kernels,
           features = table.concat(needs, " | "), code = v.part.first, codes = v.part.runs and #v.part.runs or 1,
         })
         kernels = kernels + v.launching.kernels

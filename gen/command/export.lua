@@ -17,7 +17,8 @@ local export = {}
 -- Whether dispatch never takes a variant: another of its backend comes before it for all sizes that it is for.
 local function is_hidden(v, kept)
   for _, other in ipairs(kept) do
-    if other.dtype == v.dtype and other.backend == v.backend and other.from <= v.from and other.to >= v.to
+    local for_all = other.prefer.from <= v.prefer.from and other.prefer.to >= v.prefer.to and other.prefer.dims == 0
+    if for_all and other.dtype == v.dtype and other.backend == v.backend
       and #other.params_features == 0 and not (other.launching and other.launching.fits) then
       return true
     end
@@ -164,7 +165,7 @@ local function list_kernels(section, op, functions)
         list_into(needs, v.backend.features)
         list_into(needs, v.features)
         local row = {
-          run = v.name, from = interface.number(v.from), to = interface.number(v.to),
+          run = v.name, prefer = interface.prefer(v.prefer),
           workspace = v.backend.workspace(op, v.template) and v.name .. "_workspace",
           features = #needs == 0 and "0" or table.concat(text.map(needs, function(feature)
             return "LATHE_" .. feature

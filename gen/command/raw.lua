@@ -2,6 +2,7 @@
 -- what a call launches: which kernel, of how many blocks and threads, by expressions of its sizes
 -- (templates/gpu/scheme.txt).
 
+local axes = require "axes"
 local capacity = require "capacity"
 local interface = require "interface"
 local raw_steps = require "raw_steps"
@@ -396,7 +397,8 @@ function raw.kind(op, kind, images, spirv_kernel, write)
     end
     by_type[v.dtype] = by_type[v.dtype]
       or { variants = list {}, arguments = arguments_of(op, vulkan, v.dtype), ulp = op.ulp[v.dtype] }
-    row.name, row.from, row.to = v.name, v.from, v.to < math.huge and v.to or nil
+    row.name, row.from, row.to = v.name, v.prefer.from, v.prefer.to < math.huge and v.prefer.to or nil
+    row.narrow = v.prefer.dims ~= 0 and { dims = list(axes.indexes(v.prefer.dims)), most = v.prefer.width } or nil
     row.needs, row.code = list(text.map(v.features, tostring)), code_of(v.part)
     row.rounds_f32 = not (vulkan and by_stem[(v.part.runs or { v.part })[1].stem].loose)
     table.insert(by_type[v.dtype].variants, row)

@@ -38,6 +38,12 @@ end
 
 local number = interface.number
 
+-- What a variant prefers, as the numbers of a lathe_prefer.
+function interface.prefer(prefer)
+  return ("%s, %s, %d, %d"):format(interface.number(prefer.from), interface.number(prefer.to), prefer.dims,
+    prefer.width)
+end
+
 local function own_type(operand, dtype)
   return operand.dtype or operand.storage or dtype
 end

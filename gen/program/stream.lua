@@ -25,6 +25,7 @@
 --   record.reads         what the leaves "read", "inside" and "same" of its values stand for, by name: reads.lua
 --   record.products      { sum, factor, other }: the lasts as the op's values have them, with their two factors
 --   record.by_indexes    whether indexes are between the products: how many of its points count is not known
+--   record.widths        the axes that are summed over within products, and those that products over columns add: a set
 --   record.masked, record.mask   the axes whose places say which columns count in a row, and a number that is -infinity
 --                        where they do not; 0 of none
 --
@@ -450,11 +451,13 @@ local function lay_out(record, pass)
   local columns = runs_of(pass.over)
   local alone = #m > 0 and #columns == 1
   for _, step in ipairs(pass.firsts) do
+    record.widths = record.widths | step.over
     step.batch, step.m, step.n = batch, m, columns
     step.k = runs_of(step.over)
     alone = alone and #step.k == 1
   end
   for _, step in ipairs(pass.lasts) do
+    record.widths = record.widths | step.axes & ~pass.rows
     step.batch, step.m, step.n, step.k = batch, m, runs_of(step.axes & ~pass.rows), columns
     alone = alone and #step.n == 1
   end
@@ -501,7 +504,7 @@ function stream.make(op, values)
   end
   local record = {
     passes = self.passes, steps = {}, temporaries = self.temporaries, operands = { table.unpack(op.operands) },
-    products = self:products_of(values), masked = 0, reads = {},
+    products = self:products_of(values), masked = 0, widths = 0, reads = {},
   }
   for _, operand in ipairs(record.temporaries) do
     operand.dim_index = steps.places_of(operand.axes, steps.order_in(op.operands, operand.axes))

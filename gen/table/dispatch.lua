@@ -1,6 +1,7 @@
 -- Writes the dispatch table: the rows of the types of dispatch.h and bench.h as constant C data, one row per fact.
 
 local axes = require "axes"
+local interface = require "interface"
 local sources = require "sources"
 local text = require "text"
 
@@ -203,7 +204,7 @@ local function made_rows(op)
 end
 
 local columns = "/* name, op, backend, dtype, features, disabled, run, image, schedule, workspace, ways, sharing, "
-  .. "prefer from and to, params, source, template, implementation, digits, narrowed, by_name */\n"
+  .. "prefer, params, source, template, implementation, digits, narrowed, by_name */\n"
 
 -- The cells of a variant's row, and what they name in other files. op_at, backend_at: where these rows are.
 local function variant_row(externs, op, v, op_at, backend_at)
@@ -238,7 +239,7 @@ local function variant_row(externs, op, v, op_at, backend_at)
   return {
     text.c_string(v.name), op_at, backend_at, "LATHE_" .. v.dtype:upper(),
     #features > 0 and table.concat(features, " | ") or "0", v.disabled and text.c_string(v.disabled) or "NULL",
-    run, image, schedule, workspace, ways, sharing, number(v.from), number(v.to), text.c_string(v.params_text),
+    run, image, schedule, workspace, ways, sharing, "{" .. interface.prefer(v.prefer) .. "}", text.c_string(v.params_text),
     text.c_string(v.where),
     not v.backend.templates[v.template] and "NULL"
       or text.c_string("templates/" .. v.backend.language .. "/" .. v.template .. v.backend.extension),

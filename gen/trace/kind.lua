@@ -67,6 +67,12 @@ local kinds = {
     "contract", is_chain_to_totals,
   },
   { "chain", "sums of products after each other, for each row of a batch", "contract", chain_of },
+  {
+    "contract_stream", "sums of products after each other of each batch, what is between them only reduced", "contract",
+    function(op)
+      return op.stream ~= false
+    end,
+  },
   { "contract_typed", "sums of products, some of whose factors have a type of their own", "contract", is_typed },
   { "contract", "sums of products", "contract" },
   {

@@ -314,11 +314,23 @@ local function with_reuse(op, record)
   return false
 end
 
+-- Whether each of some steps has axes that both its factors have, as heads of attention are: what is between steps is
+-- large then beside the operands.
+local function are_batched(record)
+  for _, step in ipairs(record.steps) do
+    if #step.batch == 0 then
+      return false
+    end
+  end
+  return true
+end
+
 -- Finds the pattern of an op that has values:
 --   template  the name of the template that does it: "nest" does what no other does
 --   inner     the axes that a pass goes over, as a set: passes.lua
 --   steps     of a contraction, its record of steps; else false
---   stream    of products whose results are only reduced, their record (stream.lua); else false
+--   stream    of products whose results are only reduced, their record (stream.lua), beside steps only where these are
+--             of batches; else false
 --   sequence  of products or streams among others, the record of runs (sequence.lua); else false
 --   lacking   where not every backend has a template that does the pattern, a line that says of one which has none
 --             that there is none, with the nearest that would; else nil
@@ -333,10 +345,10 @@ function pattern.find(op)
       if row.describe then
         found.steps = with_reuse(op, steps.make(op, op.values))
         found.template = found.steps and "contract" or "nest"
-        found.stream = not found.steps and stream.make(op, op.values) or false
+        found.stream = (not found.steps or are_batched(found.steps)) and stream.make(op, op.values) or false
         local splits = #facts.contractions > 0 and not found.steps and not found.stream
         found.sequence = splits and sequence.make(op, op.values) or false
-        local which = found.stream and "stream and nest" or found.sequence and "sequence and nest"
+        local which = not found.steps and (found.stream and "stream and nest" or found.sequence and "sequence and nest")
         found.lacking = (which and "no template but " .. which or "no faster template")
           .. string.format(" does %s; the nearest that one does: %s", row.describe(facts))
       end

@@ -113,7 +113,7 @@ static void say_dispatch(const selection *s, const task *t, const lathe_variant 
   const lathe_variant *chosen =
       on ? lathe_select(t->op, t->dtype, t->dim, on->features, NULL) : NULL;
   const bool tuned = chosen && lathe_tuned(t->op, t->dtype, t->dim, on->features) == chosen;
-  const bool prefers = bytes >= v->prefer_from && bytes < v->prefer_to;
+  const bool prefers = lathe_prefers(&v->prefer, t->dim, bytes);
   char text[512];
 
   if (!on)
@@ -124,10 +124,9 @@ static void say_dispatch(const selection *s, const task *t, const lathe_variant 
     snprintf(text, sizeof text, "passed over: %s", selection_why_not(s, v));
   else if (chosen == v)
     snprintf(text, sizeof text, "chosen: %s",
-             tuned ? "a tuning file has it as the fastest, at this size or the nearest one"
-             : prefers
-                 ? "the first of those that can run here and prefer so many bytes"
-                 : "the first of those that can run here, none of which prefers so many bytes");
+             tuned     ? "a tuning file has it as the fastest, at this size or the nearest one"
+             : prefers ? "the first of those that can run here and prefer such a size"
+                       : "the first of those that can run here, none of which prefers such a size");
   else if (v->by_name)
     snprintf(text, sizeof text,
              "passed over: it rounds products to %d digits, which the op's spec does not "
@@ -135,11 +134,14 @@ static void say_dispatch(const selection *s, const task *t, const lathe_variant 
              v->digits ? v->digits : v->narrowed);
   else if (tuned)
     snprintf(text, sizeof text, "passed over: a tuning file has %s as the fastest", chosen->name);
+  else if (!prefers && bytes >= v->prefer.from && bytes < v->prefer.to)
+    snprintf(text, sizeof text, "passed over for %s: its row is for products at most %zu wide",
+             chosen->name, v->prefer.width);
   else if (!prefers)
     snprintf(text, sizeof text,
              "passed over for %s: its row is for operands %s %s, and these have %s", chosen->name,
-             bytes < v->prefer_from ? "of at least" : "below",
-             units_bytes(bytes < v->prefer_from ? v->prefer_from : v->prefer_to).text,
+             bytes < v->prefer.from ? "of at least" : "below",
+             units_bytes(bytes < v->prefer.from ? v->prefer.from : v->prefer.to).text,
              units_bytes(bytes).text);
   else
     snprintf(text, sizeof text, "passed over for %s, which the spec's rows have before it",

@@ -34,6 +34,22 @@ typedef struct lathe_args {
 typedef void lathe_fn(const lathe_args *args);
 typedef double lathe_cost(const size_t *dim);
 
+/* Calls that a kernel is for, before others: with so many bytes of all operands, and at most so many points along each
+ * of some dimensions, a bit each. */
+typedef struct lathe_prefer {
+  double from, to;
+  uint32_t dims;
+  size_t width;
+} lathe_prefer;
+
+static inline bool lathe_prefers(const lathe_prefer *prefer, const size_t *dim, double bytes) {
+  bool narrow = true;
+
+  for (uint32_t dims = prefer->dims; dims; dims &= dims - 1)
+    narrow = narrow && dim[__builtin_ctz(dims)] <= prefer->width;
+  return narrow && bytes >= prefer->from && bytes < prefer->to;
+}
+
 /* How several threads share the calls of a kernel: in phases, one after the other, each of parts at the same time. */
 typedef struct lathe_sharing {
   int phases;

@@ -13,12 +13,12 @@ local reductions = {
 }
 
 -- Tiles for the registers of each instruction set, by an implementation or the op's own template.
-local function tiles(implementation)
+local function tiles(implementation, prefer)
   return {
-    { backend = "avx512", implementation = implementation, mr = 14, nv = 2 },
-    { backend = "avx2", implementation = implementation, mr = 6, nv = 2 },
-    { backend = { "simd", "-avx512", "-avx2" }, implementation = implementation, mr = 4, nv = 2 },
-    { backend = "scalar", implementation = implementation, mr = 4, nv = 2 },
+    { backend = "avx512", implementation = implementation, mr = 14, nv = 2, prefer = prefer },
+    { backend = "avx2", implementation = implementation, mr = 6, nv = 2, prefer = prefer },
+    { backend = { "simd", "-avx512", "-avx2" }, implementation = implementation, mr = 4, nv = 2, prefer = prefer },
+    { backend = "scalar", implementation = implementation, mr = 4, nv = 2, prefer = prefer },
   }
 end
 local contractions = tiles()
@@ -36,6 +36,11 @@ local chain = {
   { backend = "scalar", implementation = "simd", mr = 4, nv = 2 },
   { backend = "scalar", mr = 4, nv = 2 },
 }
+
+-- A list and another one after it.
+local function joined(list, more)
+  return table.move(more, 1, #more, #list + 1, list)
+end
 
 return {
   map = {
@@ -56,6 +61,8 @@ return {
   rows_to_totals = { { backend = "cpu", accumulators = 4 } },
   contract = { { backend = "amx", mr = 14, nv = 2, dtypes = "bf16" }, table.unpack(contractions) },
   contract_typed = contractions,
+  -- Of what is wider a stream would make products again for the columns that it has no room for.
+  contract_stream = joined(tiles("stream", { width = 256 }), contractions),
   chain = chain,
   chain_to_totals = chain,
   stream = tiles "stream",

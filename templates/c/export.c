@@ -77,12 +77,12 @@ $section.text$
 //@ end
 /* ---- calls ---- */
 
-/* A kernel, what it must find in a processor, and the bytes of all operands that it is the best for. */
+/* A kernel, what it must find in a processor, and the calls that it is the best for. */
 typedef struct lathe_kernel {
   lathe_fn *run;
   lathe_cost *workspace;
   uint64_t features;
-  double from, to;
+  lathe_prefer prefer;
   const char *name;
 } lathe_kernel;
 
@@ -108,12 +108,13 @@ static uint64_t lathe_features(void) {
 
 static const double lathe_largest = 72057594037927936.0; /* 2^56: no memory has so many bytes */
 
-/* The first kernel that can run and is for so many bytes, else the first that can run; null where none can. first:
+/* The first kernel that can run and is for such calls, else the first that can run; null where none can. first:
  * where that one is kept when it is known; several threads may look for it, and find the same. */
-static const lathe_kernel *lathe_choose(const lathe_kernel *kernels, const lathe_kernel **first, double bytes) {
+static const lathe_kernel *lathe_choose(const lathe_kernel *kernels, const lathe_kernel **first,
+                                        const size_t *dim, double bytes) {
   const lathe_kernel *able = __atomic_load_n(first, __ATOMIC_RELAXED), *kernel;
   uint64_t features;
-  if (able && bytes >= able->from && bytes < able->to)
+  if (able && lathe_prefers(&able->prefer, dim, bytes))
     return able;
   features = lathe_features();
   able = NULL;
@@ -124,7 +125,7 @@ static const lathe_kernel *lathe_choose(const lathe_kernel *kernels, const lathe
       able = kernel;
       __atomic_store_n(first, able, __ATOMIC_RELAXED);
     }
-    if (bytes >= kernel->from && bytes < kernel->to)
+    if (lathe_prefers(&kernel->prefer, dim, bytes))
       return kernel;
   }
   return able;
@@ -154,19 +155,20 @@ static const lathe_kernel $t.name$_kernels[] = {
 #if $section.condition$
   //@ open = section.condition
   //@ end
-  {$row.run$, $(row.workspace or "NULL"), $row.features$, $row.from$, $row.to$, "$row.run$"},
+  {$row.run$, $(row.workspace or "NULL"), $row.features$, {$row.prefer$}, "$row.run$"},
   //@ end
   //@ end
 #endif
-  {NULL, NULL, 0, 0, 0, NULL},
+  {NULL, NULL, 0, {0, 0, 0, 0}, NULL},
 };
 
 static const lathe_kernel *$t.name$_first;
 
 /* The kernel for a size; null where none runs, or no memory has such a size: then *bytes is not below the largest. */
 static const lathe_kernel *$t.name$_kernel($t.extents$, double *bytes) {
+  const size_t dim[] = {$t.extents_given$};
   *bytes = ($t.all_extents$) >> 56 ? lathe_largest : $t.bytes$;
-  return *bytes < lathe_largest ? lathe_choose($t.name$_kernels, &$t.name$_first, *bytes) : NULL;
+  return *bytes < lathe_largest ? lathe_choose($t.name$_kernels, &$t.name$_first, dim, *bytes) : NULL;
 }
 
 const char *$t.name$_variant($t.extents$) {

@@ -17,6 +17,15 @@ local function chain(from, to)
   }
 end
 
+-- Tensor cores first.
+local contract = {
+  { backend = "cuda", unit = "wgmma", bn = "auto", stages = 4, dtypes = { "f16", "bf16" } },
+  { backend = "cuda", unit = "mma", bn = "auto", dtypes = { "f16", "bf16" } },
+  { backend = "cuda", unit = "wgmma", products = "tf32", bn = "auto", dtypes = "f32" },
+  { backend = "cuda", unit = "mma", bn = "auto", products = "tf32", dtypes = "f32" },
+  { backend = "cuda", bn = "auto" },
+}
+
 return {
   map = { { backend = "cuda", block = { 128, 256 }, unroll = 1 } },
   -- Short inputs are a matter of many threads; with more than that of two operands of 16 bits in each thread's
@@ -31,13 +40,15 @@ return {
   reduce_to_index = { { backend = "cuda", block = 256, unroll = 4, waves = 4 } },
   rows = { { backend = "cuda" } },
   rows_to_totals = { { backend = "cuda" } },
-  -- Tensor cores first.
-  contract = {
-    { backend = "cuda", unit = "wgmma", bn = "auto", stages = 4, dtypes = { "f16", "bf16" } },
-    { backend = "cuda", unit = "mma", bn = "auto", dtypes = { "f16", "bf16" } },
-    { backend = "cuda", unit = "wgmma", products = "tf32", bn = "auto", dtypes = "f32" },
-    { backend = "cuda", unit = "mma", bn = "auto", products = "tf32", dtypes = "f32" },
-    { backend = "cuda", bn = "auto" },
+  contract = contract,
+  -- Streams of f16 that keep what is between products in f32 have no tensor cores: contractions do.
+  contract_stream = {
+    {
+      backend = "cuda", implementation = "stream", products = "narrow", dtypes = { "f16", "bf16" },
+      prefer = { width = 256 },
+    },
+    { backend = "cuda", implementation = "stream", dtypes = { "f32", "f64" }, prefer = { width = 256 } },
+    table.unpack(contract),
   },
   contract_typed = { { backend = "cuda" } },
   chain = chain(2 ^ 17, 2 ^ 23),

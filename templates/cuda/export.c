@@ -170,7 +170,7 @@ typedef struct lathe_choice {
   const char *name;
   const lathe_schedule *schedule;
   uint64_t features;
-  double from, to;
+  lathe_prefer prefer;
   int first, code, codes;
 } lathe_choice;
 //@ for _, t in ipairs(types) do
@@ -178,9 +178,9 @@ typedef struct lathe_choice {
 /* Dispatch takes the first that fits. */
 static const lathe_choice $t.name$_choices[] = {
   //@ for _, row in ipairs(rows[t]) do
-  {"$row.name$", &$row.name$_schedule, $row.features$, $row.from$, $row.to$, $row.first$, $row.code$, $row.codes$},
+  {"$row.name$", &$row.name$_schedule, $row.features$, {$row.prefer$}, $row.first$, $row.code$, $row.codes$},
   //@ end
-  {NULL, NULL, 0, 0, 0, 0, 0, 0},
+  {NULL, NULL, 0, {0, 0, 0, 0}, 0, 0, 0},
 };
 //@ end
 
@@ -195,7 +195,7 @@ static const lathe_choice *lathe_choose(const lathe_choice *all, const lathe_con
     if ((v->features & ~c->features) ||
         (v->schedule->fits && !v->schedule->fits(dim, lathe_least_shared(c->features))))
       continue;
-    if (bytes >= v->from && bytes < v->to)
+    if (lathe_prefers(&v->prefer, dim, bytes))
       return v;
     able = able ? able : v;
   }

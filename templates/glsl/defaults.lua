@@ -7,6 +7,12 @@ local chain = {
   { backend = "vulkan", implementation = "for_loop" },
 }
 
+-- Matrices first.
+local contract = {
+  { backend = "vulkan", unit = "matrix", bm = 128, bn = 128, bk = 32, dtypes = "f16" },
+  { backend = "vulkan", bn = 128 },
+}
+
 return {
   map = { { backend = "vulkan", block = { 128, 256 }, unroll = 1 } },
   -- As on CUDA.
@@ -17,10 +23,15 @@ return {
   reduce_to_index = { { backend = "vulkan", block = 256, unroll = 4, waves = 4 } },
   rows = { { backend = "vulkan" } },
   rows_to_totals = { { backend = "vulkan" } },
-  -- Matrices first.
-  contract = {
-    { backend = "vulkan", unit = "matrix", bm = 128, bn = 128, bk = 32, dtypes = "f16" },
-    { backend = "vulkan", bn = 128 },
+  contract = contract,
+  -- As on CUDA.
+  contract_stream = {
+    {
+      backend = "vulkan", implementation = "stream", unit = "matrix", products = "narrow", dtypes = "f16",
+      prefer = { width = 256 },
+    },
+    { backend = "vulkan", implementation = "stream", dtypes = { "f32", "f64" }, prefer = { width = 256 } },
+    table.unpack(contract),
   },
   contract_typed = { { backend = "vulkan", bn = 128 } },
   chain = chain,

@@ -60,7 +60,7 @@ typedef struct lathe_choice {
   const char *name;
   const lathe_schedule *schedule;
   uint64_t features;
-  double from, to;
+  lathe_prefer prefer;
   int code;
 } lathe_choice;
 //@ for _, t in ipairs(types) do
@@ -68,9 +68,9 @@ typedef struct lathe_choice {
 /* Dispatch takes the first that fits. */
 static const lathe_choice $t.name$_choices[] = {
   //@ for _, row in ipairs(rows[t]) do
-  {"$row.name$", &$row.name$_schedule, $row.features$, $row.from$, $row.to$, $row.code$},
+  {"$row.name$", &$row.name$_schedule, $row.features$, {$row.prefer$}, $row.code$},
   //@ end
-  {NULL, NULL, 0, 0, 0, 0},
+  {NULL, NULL, 0, {0, 0, 0, 0}, 0},
 };
 //@ end
 
@@ -84,7 +84,7 @@ static const lathe_choice *lathe_choose(const lathe_choice *all, const $name$ *o
     if ((v->features & ~on->on.features) ||
         (v->schedule->fits && !v->schedule->fits(dim, lathe_least_shared(on->on.features))))
       continue;
-    if (bytes >= v->from && bytes < v->to)
+    if (lathe_prefers(&v->prefer, dim, bytes))
       return v;
     able = able ? able : v;
   }

@@ -65,6 +65,13 @@ declare("normed", { "f32" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e
     return sum(score * v, "t") / (max(score, "t") + 1)
   end, { backward = {} })
 
+-- No reduction of rows but the product: products of matrices do it too.
+declare("gated", { "f32", "f16" },
+  { q = { "b", "h", "s", "d" }, k = { "b", "h", "t", "d" }, v = { "b", "h", "t", "e" } }, { o = { "b", "h", "s", "e" } },
+  function(q, k, v)
+    return sum(v / (1 + exp(-sum(q * k, "d"))), "t")
+  end, both_ways)
+
 -- Documents, whose numbers rule out tiles; scores that are bounded; and a key that is not there below the maximum.
 declare("documents", { "f16" },
   { q = by_heads.q, k = by_heads.k, v = by_heads.v, sink = { "h", "g" }, of_query = { "b", "s", index = "document" },
