@@ -239,7 +239,8 @@ local function variant_row(externs, op, v, op_at, backend_at)
   return {
     text.c_string(v.name), op_at, backend_at, "LATHE_" .. v.dtype:upper(),
     #features > 0 and table.concat(features, " | ") or "0", v.disabled and text.c_string(v.disabled) or "NULL",
-    run, image, schedule, workspace, ways, sharing, "{" .. interface.prefer(v.prefer) .. "}", text.c_string(v.params_text),
+    run, image, schedule, workspace, ways, sharing, "{" .. interface.prefer(v.prefer) .. "}",
+    text.c_string(v.params_text),
     text.c_string(v.where),
     not v.backend.templates[v.template] and "NULL"
       or text.c_string("templates/" .. v.backend.language .. "/" .. v.template .. v.backend.extension),

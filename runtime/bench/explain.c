@@ -3,6 +3,7 @@
 #include "explain.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,48 +19,39 @@
 enum { INDENT = 15, MOST_KERNELS = 64 };
 
 /* "  made           by ..." */
-static void say(const char *what, const char *text) {
+static void __attribute__((format(printf, 2, 3))) say(const char *what, const char *format, ...) {
+  char text[600];
+  va_list values;
+
+  va_start(values, format);
+  vsnprintf(text, sizeof text, format, values);
+  va_end(values);
   wrap_print(text, printf("  %-*s", INDENT - 3, what), INDENT);
 }
 
 static void say_made(const lathe_variant *v) {
   const lathe_made *made = lathe_variants_made[v - lathe_variants];
-  char text[512];
 
-  snprintf(text, sizeof text, "%s lists %s for the backend %s, in %s; %s computes it as '%s'",
-           v->source, v->params && *v->params ? v->params : "the defaults", v->backend->name,
-           lathe_dtype_name(v->dtype), v->op->source, lathe_implementation(v));
-  say("asked for", text);
-  if (v->template_file && made[0].path) { /* a generated file is of the same language */
-    snprintf(text, sizeof text, "out/gen/%.*s%s, from %s",
-             (int)(strrchr(made[0].path, '.') - made[0].path), made[0].path,
-             strrchr(v->template_file, '.'), v->template_file);
-    say("generated", text);
-  }
-  for (int n = 0; n < LATHE_MADE_OF && made[n].path; n++) {
-    snprintf(text, sizeof text, "out/gen/%s, of %zu variant%s", made[n].path, made[n].variants,
-             made[n].variants == 1 ? "" : "s");
-    say(n ? "host's side" : "compiled", text);
-  }
+  say("asked for", "%s lists %s for the backend %s, in %s; %s computes it as '%s'", v->source,
+      v->params && *v->params ? v->params : "the defaults", v->backend->name,
+      lathe_dtype_name(v->dtype), v->op->source, lathe_implementation(v));
+  if (v->template_file && made[0].path) /* a generated file is of the same language */
+    say("generated", "out/gen/%.*s%s, from %s", (int)(strrchr(made[0].path, '.') - made[0].path),
+        made[0].path, strrchr(v->template_file, '.'), v->template_file);
+  for (int n = 0; n < LATHE_MADE_OF && made[n].path; n++)
+    say(n ? "host's side" : "compiled", "out/gen/%s, of %zu variant%s", made[n].path,
+        made[n].variants, made[n].variants == 1 ? "" : "s");
 }
 
 /* How its code is read as instructions. */
 static void say_disassembly(const char *program, const lathe_variant *v) {
-  static const char *const commands[] = {
-      [LATHE_CPU] = "objdump -d --no-show-raw-insn --disassemble=%s %s",
-      [LATHE_CUDA] = "cuobjdump --dump-sass out/gen/%s",
-      [LATHE_VULKAN] = "spirv-dis out/gen/%s",
-  };
   const char *path = lathe_variants_made[v - lathe_variants][0].path;
-  char text[512];
 
-  if (!path)
-    return;
-  if (v->run)
-    snprintf(text, sizeof text, commands[v->backend->kind], v->name, program);
-  else
-    snprintf(text, sizeof text, commands[v->backend->kind], path);
-  say("disassembly", text);
+  if (path && v->run)
+    say("disassembly", "objdump -d --no-show-raw-insn --disassemble=%s %s", v->name, program);
+  else if (path)
+    say("disassembly", "%s out/gen/%s",
+        v->backend->kind == LATHE_CUDA ? "cuobjdump --dump-sass" : "spirv-dis", path);
 }
 
 static void say_kernel(const device_kernel *k) {
@@ -87,7 +79,7 @@ static void say_kernel(const device_kernel *k) {
     ADD(" occupancy %.0f%%,", 100 * k->occupancy);
 #undef ADD
   text[strlen(text) - 1] = '\0';
-  say("kernel", text);
+  say("kernel", "%s", text);
 }
 
 /* The launches of calls: on a device at one size, or as far as the code tells without a device. */
@@ -101,7 +93,7 @@ static void say_kernels(const lathe_variant *v, const device *on, const task *t)
   count = on ? worker_kernels(on, &j, kernels, &why)
              : device_image_kernels(v, kernels, MOST_KERNELS, &why);
   if (count < 0)
-    say("kernels", why);
+    say("kernels", "%s", why);
   for (int k = 0; k < count; k++)
     say_kernel(&kernels[k]);
 }
@@ -113,47 +105,35 @@ static void say_dispatch(const selection *s, const task *t, const lathe_variant 
   const lathe_variant *chosen =
       on ? lathe_select(t->op, t->dtype, t->dim, on->features, NULL) : NULL;
   const bool tuned = chosen && lathe_tuned(t->op, t->dtype, t->dim, on->features) == chosen;
-  const bool prefers = lathe_prefers(&v->prefer, t->dim, bytes);
-  char text[512];
+  const bool prefers = lathe_prefers(&v->prefer, t->dim, bytes), more = bytes < v->prefer.from;
 
   if (!on)
-    snprintf(text, sizeof text, "not here: %s",
-             device_missing(v->backend->kind) ? device_missing(v->backend->kind)
-                                              : "its device was not asked for");
+    say("dispatch", "not here: %s",
+        device_missing(v->backend->kind) ? device_missing(v->backend->kind)
+                                         : "its device was not asked for");
   else if (selection_why_not(s, v))
-    snprintf(text, sizeof text, "passed over: %s", selection_why_not(s, v));
+    say("dispatch", "passed over: %s", selection_why_not(s, v));
   else if (chosen == v)
-    snprintf(text, sizeof text, "chosen: %s",
-             tuned     ? "a tuning file has it as the fastest, at this size or the nearest one"
-             : prefers ? "the first of those that can run here and prefer such a size"
-                       : "the first of those that can run here, none of which prefers such a size");
+    say("dispatch", "chosen: %s",
+        tuned     ? "a tuning file has it as the fastest, at this size or the nearest one"
+        : prefers ? "the first of those that can run here and prefer such a size"
+                  : "the first of those that can run here, none of which prefers such a size");
   else if (v->by_name)
-    snprintf(text, sizeof text,
-             "passed over: it rounds products to %d digits, which the op's spec does not "
-             "allow; --variant takes it all the same",
-             v->digits ? v->digits : v->narrowed);
+    say("dispatch",
+        "passed over: it rounds products to %d digits, which the op's spec does not allow; "
+        "--variant takes it all the same",
+        v->digits ? v->digits : v->narrowed);
   else if (tuned)
-    snprintf(text, sizeof text, "passed over: a tuning file has %s as the fastest", chosen->name);
-  else if (!prefers && bytes >= v->prefer.from && bytes < v->prefer.to)
-    snprintf(text, sizeof text, "passed over for %s: its row is for products at most %zu wide",
-             chosen->name, v->prefer.width);
-  else if (!prefers)
-    snprintf(text, sizeof text,
-             "passed over for %s: its row is for operands %s %s, and these have %s", chosen->name,
-             bytes < v->prefer.from ? "of at least" : "below",
-             units_bytes(bytes < v->prefer.from ? v->prefer.from : v->prefer.to).text,
-             units_bytes(bytes).text);
+    say("dispatch", "passed over: a tuning file has %s as the fastest", chosen->name);
+  else if (prefers)
+    say("dispatch", "passed over for %s, which the spec's rows have before it", chosen->name);
+  else if (more || bytes >= v->prefer.to)
+    say("dispatch", "passed over for %s: its row is for operands %s %s, and these have %s",
+        chosen->name, more ? "of at least" : "below",
+        units_bytes(more ? v->prefer.from : v->prefer.to).text, units_bytes(bytes).text);
   else
-    snprintf(text, sizeof text, "passed over for %s, which the spec's rows have before it",
-             chosen->name);
-  say("dispatch", text);
-}
-
-static void say_workspace(const lathe_variant *v, const task *t) {
-  const double bytes = v->disabled || v->backend->disabled ? 0 : lathe_workspace(v, t->dim);
-
-  if (bytes > 0)
-    say("workspace", units_bytes(bytes).text);
+    say("dispatch", "passed over for %s: its row is for products at most %zu wide", chosen->name,
+        v->prefer.width);
 }
 
 static void explain(const char *program, const selection *s, const lathe_variant *v) {
@@ -165,7 +145,7 @@ static void explain(const char *program, const selection *s, const lathe_variant
   say_made(v);
   say_disassembly(program, v);
   if (why)
-    say("cannot run", why);
+    say("cannot run", "%s", why);
   for (size_t i = 0; i < s->count; i++) {
     const task *t = &s->tasks[i];
     if (!selection_has(s, t, v))
@@ -176,7 +156,8 @@ static void explain(const char *program, const selection *s, const lathe_variant
     printf("  at %s%s%s\n", terminal_paint(STRONG), t->size, terminal_paint(PLAIN));
     say_dispatch(s, t, v);
     if (!why) {
-      say_workspace(v, t);
+      if (lathe_workspace(v, t->dim) > 0)
+        say("workspace", "%s", units_bytes(lathe_workspace(v, t->dim)).text);
       say_kernels(v, on, t);
     }
   }

@@ -43,11 +43,10 @@ typedef struct lathe_prefer {
 } lathe_prefer;
 
 static inline bool lathe_prefers(const lathe_prefer *prefer, const size_t *dim, double bytes) {
-  bool narrow = true;
-
   for (uint32_t dims = prefer->dims; dims; dims &= dims - 1)
-    narrow = narrow && dim[__builtin_ctz(dims)] <= prefer->width;
-  return narrow && bytes >= prefer->from && bytes < prefer->to;
+    if (dim[__builtin_ctz(dims)] > prefer->width)
+      return false;
+  return bytes >= prefer->from && bytes < prefer->to;
 }
 
 /* How several threads share the calls of a kernel: in phases, one after the other, each of parts at the same time. */
