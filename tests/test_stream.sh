@@ -20,6 +20,8 @@ is 'has sums without powers' shows normed 'between = weight'
 is 'makes one op of a gradient, its rows first' shows causal_backward 'temporary1 = peak'
 is 'turns sums so that a gradient has no product more' shows causal_backward 'sum2 = sum of sum2 * e^(power - peak)'
 is 'has a peak beside one of the keys' shows documents 't1 = max(peak, sink)'
+is 'has a choice of powers beside the sum of all' shows dropped 'between = weight1 * e^(power - peak)'
+is 'leaves a choice of powers where nothing divides' shows chosen 'between = weight1 step3'
 is 'compares indexes as integers' shows documents 'same(whole(of_query), whole(of_key))'
 is 'has the rest of a gradient beside its stream' shows documents_backward 'b = cut5 dsink = step1'
 is 'has two products of keys in a pass' shows window_backward 'between = weight2'
@@ -63,6 +65,8 @@ is 'is right in C of special values without powers' right_on_cpu --op 'normed*' 
 # Large enough for threads to share: several matrices, and blocks of rows of one.
 shared='--no-probe --threads 3 --dtype f16 --size b=1xh=2xg=2xs=170xt=340xd=24xe=40,b=1xh=1xg=1xs=550xt=333xd=72xe=40'
 # shellcheck disable=SC2086
+is 'is right in C of special values that chance leaves out' right_on_cpu --no-probe --op dropped,chosen \
+  --special nan,inf,zero --size b=1xh=2xg=2xs=30xt=3xd=8xe=8xdistance=9,s=300xt=2xd=7xe=3
 is 'is right in C by several threads' right_on_cpu --op causal_backward,window $shared
 cd "$tmp/cpu_faults" || exit 1
 checked() { on_cpu --seed 3470038501 "$@"; }

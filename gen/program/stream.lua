@@ -130,6 +130,46 @@ local function sum_below(sum, peak, m)
   return expr.select(expr.all_of(expr.eq(m, -math.huge), expr.gt(expr.count(peak.k), 0)), 0 / 0, scaled)
 end
 
+-- Whether a node is NaN where a power is at some point: the sum of that power alone is under it.
+local arithmetic = { add = true, sub = true, mul = true, div = true, neg = true }
+local function has_sum_of(node, power, over)
+  if node.op == "sum" and node.k == over then
+    local inside = products.taken_out(node)
+    return #inside == 1 and rawequal(inside[1], power)
+  end
+  local found = false
+  for i = 1, arithmetic[node.op] and #node or 0 do
+    found = found or has_sum_of(node[i], power, over)
+  end
+  return found
+end
+
+-- The powers below a peak that a choice leaves out of a sum, which is divided by the sum of all: the choice becomes a
+-- factor, so that one pass has both sums. Where a power is NaN the quotient is, whatever is chosen.
+local function with_choices_apart(nodes)
+  local memo = {}
+  local function apart(sum, divisor)
+    local inside, outside = products.taken_out(sum)
+    for i, factor in ipairs(inside) do
+      local otherwise = factor.op == "select" and factor[3]
+      local is_left_out = otherwise and otherwise.op == "const" and otherwise.value == 0
+      if is_left_out and peak_of(factor[2], sum.k) and has_sum_of(divisor, factor[2], sum.k) then
+        inside[i] = expr.select(factor[1], 1, 0)
+        table.insert(inside, factor[2])
+        return outside(expr.sum(products.of(inside), sum.k))
+      end
+    end
+    return sum
+  end
+  return text.map(nodes, function(root)
+    return expr.rewrite(root, {
+      div = function(_, args)
+        return expr.make("div", { args[1].op == "sum" and apart(args[1], args[2]) or args[1], args[2] })
+      end,
+    }, memo)
+  end)
+end
+
 -- Finds the level of a reduction, and the factors of its term: { level, peak, inside, outside }.
 function maker:parse(node)
   local term = { inside = { node[1] }, level = self:after { node[1] } }
@@ -485,7 +525,7 @@ function stream.make(op, values)
     is_product = {}, term = {}, by_key = {}, passes = {}, pass_of = {}, kept = {}, temporaries = {},
     count = 0, fresh = steps.namer(op),
   }, maker)
-  local nodes = products.parted(values)
+  local nodes = with_choices_apart(products.parted(values))
   self:deal(nodes)
   table.sort(self.passes, function(a, b)
     if a.level ~= b.level then

@@ -95,3 +95,12 @@ declare("dropped", { "f32" },
     local kept = select(lt(random(seed, offset, "b", "h", "g", "s", "t"), 0.75), p, 0)
     return sum(kept * v, "t") / sum(p, "t") / 0.75
   end)
+
+-- The same choice where nothing divides: a power that is no number, and is left out, leaves the sum a number.
+declare("chosen", { "f32" },
+  { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e" }, seed = { dtype = "i64" }, offset = { dtype = "i64" } },
+  { o = { "s", "e" } }, function(q, k, v, seed, offset)
+    local score = sum(q * k, "d")
+    local p = exp(score - detach(max(score, "t")))
+    return sum(select(lt(random(seed, offset, "s", "t"), 0.75), p, 0) * v, "t")
+  end)
