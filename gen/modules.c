@@ -22,7 +22,7 @@
   ROW(trace, pattern) ROW(trace, power) ROW(trace, symbol) ROW(trace, trace) ROW(trace, vocabulary) ROW(trace, zero) \
   ROW(program, chain) ROW(program, nest) ROW(program, passes) ROW(program, products) ROW(program, program) \
   ROW(program, reads) ROW(program, reductions) ROW(program, reference) ROW(program, sequence) ROW(program, spans) \
-  ROW(program, steps) ROW(program, stream) \
+  ROW(program, joined) ROW(program, steps) ROW(program, stream) \
   ROW(schedule, backends) ROW(schedule, defaults) ROW(schedule, parts) \
   ROW(schedule, schedule) ROW(schedule, sources) ROW(schedule, variants) \
   ROW(pour, cheaper) ROW(pour, coefficients) ROW(pour, headers) ROW(pour, instruction_sets) ROW(pour, interface) \

@@ -25,6 +25,7 @@ is 'leaves a choice of powers where nothing divides' shows chosen 'between = wei
 is 'compares indexes as integers' shows documents 'same(whole(of_query), whole(of_key))'
 is 'has the rest of a gradient beside its stream' shows documents_backward 'b = cut5 dsink = step1'
 is 'has two products of keys in a pass' shows window_backward 'between = weight2'
+is 'has products of rows and of keys in a pass' shows causal_backward 'between, turned = across2'
 
 grouped=b=1xh=2xg=2xs=70xt=140xd=24xe=40
 
@@ -78,7 +79,7 @@ is 'finds a tile of documents left out' fault documents c/stream_masks.c 'number
 is 'finds sums that are not made smaller' fault weighted c/stream.c \
   'sums$nth$[(i + of) * r->width$nth$ + j] *= by[of];' ';' \
   --dtype f32 --size s=20xt=600xd=24xe=40
-is 'finds a row whose last keys are not gathered' fault weighted c/stream.c '//@ vectors("keys", function(lanes)
+is 'finds a row whose last keys are not gathered' fault weighted c/stream_gather.c '//@ vectors("keys", function(lanes)
   //@ if f.peak' '//@ vectors("(keys - 1)", function(lanes)
   //@ if f.peak' --dtype f32 --size s=20xt=60xd=24xe=40
 is 'finds a tile left out' fault window c/places.h 'r.to = lathe_place(to, within, extent)' 'r.to = r.from' \
@@ -89,11 +90,21 @@ is 'finds a largest that loses NaN between blocks of keys' fault normed c/stream
   return b != b ? b : larger' 'float larger = b > a ? b : a;
   return larger' \
   --op normed_backward --dtype f32 --special nan --size s=9xt=300xd=7xe=3
-is 'finds a largest of every second vector alone' fault normed c/stream.c \
+is 'finds a largest of every second vector alone' fault normed c/stream_gather.c \
   'k:combine_columns("maximum", "most", "other")' '"most"' \
   --op normed_backward --dtype f32 --special nan --size s=9xt=300xd=7xe=3
 is 'finds a gradient that passes over rows of which no key counts' fault window c/stream_masks.c \
   'skips = $(is_zero(has));' '' --op 'window_backward*' --dtype f16 --size b=1xh=1xg=1xs=300xt=40xd=9xe=17
+by_groups='--op window_backward* --dtype f16 --size b=1xh=1xg=1xs=300xt=600xd=24xe=40'
+# shellcheck disable=SC2086
+is 'finds a group of rows that is left out' fault window c/stream.c 'sums[i] += sums[group * count + i];' ';' $by_groups
+# shellcheck disable=SC2086
+is 'finds points that a mask rules out and that count' fault window c/stream.c 'for (size_t i = from; i < to; i++)
+      at[i] = 0;' '(void)from, (void)to;' $by_groups
+# shellcheck disable=SC2086
+is 'finds a key that is left out of products of rows' fault window c/stream.c '? keys - i : $MR$;
+      const size_t wide' '? keys - i : $MR$ - 1;
+      const size_t wide' $by_groups
 # shellcheck disable=SC2086
 is 'finds threads that use one room' fault window c/stream.c ' + args->part * args->apart' '' $shared
 

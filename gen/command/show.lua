@@ -164,6 +164,10 @@ local function show_stream(record, dims, lines)
       put(lines, "      ", "between = " .. term("weight" .. i, step.powered))
       taken = show_step(step, dims, lines, taken)
     end
+    for i, step in ipairs(pass.across and pass.across.lasts or {}) do
+      put(lines, "      ", "between, turned = " .. term(pass.across.weights[i]))
+      taken = show_step(step, dims, lines, taken)
+    end
     local made
     made, taken = formula.lines(roots_of(pass.rows_of), dims, taken)
     put(lines, "      ", table.unpack(made))

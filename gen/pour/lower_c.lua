@@ -10,6 +10,7 @@ local c = {
   methods = {},
   result = { parameter = "%s *%s", argument = "&%s", assign = "*%s = %s;" },
   indexes_apart = true, -- templates/c/passes.c looks for one at a time
+  joins = true, -- joined.lua
 }
 
 -- Types ---------------------------------------------------------------------------------------

@@ -189,8 +189,8 @@ function lower_steps.by_places(k, op, nodes, without, rows, keys)
 end
 
 -- What the stream template of a language gets for a part and the op's record (stream.lua): as above, and
---   k.passes   of each pass { of, firsts, lasts, inner }: its steps, and the last of its firsts, whose values are what
---              there is at a row and a column
+--   k.passes   of each pass { of, firsts, lasts, inner, across }: its steps, and the last of its firsts, whose values
+--              are what there is at a row and a column
 -- Of steps
 --   pass       the record's
 --   gathered   the pass's list, and by their names their places there
@@ -209,7 +209,7 @@ end
 function lower_steps.stream(language, op, part, record)
   local pass_of = {}
   for _, pass in ipairs(record.passes) do
-    for _, list in ipairs { pass.firsts, pass.lasts } do
+    for _, list in ipairs { pass.firsts, pass.lasts, pass.across and pass.across.lasts or {} } do
       for _, step in ipairs(list) do
         pass_of[step] = pass
       end
@@ -250,7 +250,10 @@ function lower_steps.stream(language, op, part, record)
   end
   k.passes = text.map(record.passes, function(pass)
     local firsts = text.map(pass.firsts, made_of)
-    return { of = pass, firsts = firsts, lasts = text.map(pass.lasts, made_of), inner = firsts[#firsts] }
+    return {
+      of = pass, firsts = firsts, lasts = text.map(pass.lasts, made_of), inner = firsts[#firsts],
+      across = text.map(pass.across and pass.across.lasts or {}, made_of),
+    }
   end)
   return k
 end

@@ -48,12 +48,16 @@ end
 -- wait for each other, and then merge sums alone.
 function program.of_part(op, language, part)
   local dtype, template = part.dtype, part.template
+  local function streamed(record)
+    return record and language.joins and record.joined or record
+  end
   if part.run then
-    return op.sequence.runs[part.run].programs
+    local programs = op.sequence.runs[part.run].programs
+    return programs.stream and { stream = streamed(programs.stream) } or programs
   elseif wanted[template] then
     return by_steps(op, language, part)
   elseif template == "stream" then
-    return { stream = op.stream or text.fail(op.where "variants", "variants: %s: expected products that "
+    return { stream = streamed(op.stream) or text.fail(op.where "variants", "variants: %s: expected products that "
       .. "are only reduced for this implementation, found %s", op.name, select(2, stream.make(op, op.values))) }
   elseif template == "sequence" then
     return { sequence = op.sequence }

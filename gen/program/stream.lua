@@ -25,6 +25,7 @@
 --   record.reads         what the leaves "read", "inside" and "same" of its values stand for, by name: reads.lua
 --   record.products      { sum, factor, other }: the lasts as the op's values have them, with their two factors
 --   record.by_indexes    whether indexes are between the products: how many of its points count is not known
+--   record.joined        the record with fewer passes, for languages that can (joined.lua); nil where there is none
 --   record.widths        the axes that are summed over within products, and those that products over columns add: a set
 --   record.masked, record.mask   the axes whose places say which columns count in a row, and a number that is -infinity
 --                        where they do not; 0 of none
@@ -37,6 +38,7 @@
 
 local contraction = require "contraction"
 local expr = require "expr"
+local joined = require "joined"
 local passes = require "passes"
 local products = require "products"
 local reads = require "reads"
@@ -469,8 +471,9 @@ local function find_elsewhere(record, pass)
   end
 end
 
--- The groups of axes of a pass's steps, and the operands of each; why they are none for tiles, or nil.
-local function lay_out(record, pass)
+-- The groups of axes of a pass's steps, which are added to a list, and the operands of each; why they are none for
+-- tiles, or nil.
+local function lay_out(record, pass, list_of_all)
   local all, shared, inner = {}, 0, pass.firsts[#pass.firsts]
   inner.values = pass.values
   for _, list in ipairs { pass.firsts, pass.lasts } do
@@ -480,7 +483,7 @@ local function lay_out(record, pass)
       step.operands = steps.operands_of(record, { a = step.a, b = step.b, values = values })
       table.move(step.operands, 1, #step.operands, #all + 1, all)
       shared = shared | step.b.axes & pass.rows
-      record.steps[#record.steps + 1] = step
+      list_of_all[#list_of_all + 1] = step
     end
   end
   local function runs_of(set)
@@ -565,11 +568,14 @@ function stream.make(op, values)
       end)
     end
     find_elsewhere(record, pass)
-    local reason = lay_out(record, pass)
+    local reason = lay_out(record, pass, record.steps)
     if reason then
       return nil, reason
     end
   end
+  record.joined = joined.of(record, function(list, step)
+    return self:add(list, step)
+  end, lay_out)
   return record
 end
 

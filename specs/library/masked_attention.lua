@@ -115,6 +115,28 @@ declare("attention_dropout", {
     .. "np.einsum('bhgst,bhte->bhgse', p, v) / total",
 })
 
+-- No softmax: a weight depends on its own score alone.
+declare("attention_sigmoid", {
+  doc = "attention by a sigmoid of each score, less the logarithm of the number of keys",
+  inputs = {},
+  compute = function(q, k, v)
+    return sum(v / (1 + exp(log(count "t") - scores(q, k))), "t")
+  end,
+  numpy = scores_of .. "np.einsum('bhgst,bhte->bhgse', 1 / (1 + x.shape[-1] * np.exp(-x)), v)",
+})
+
+declare("attention_decayed", {
+  doc = "causal attention by scores as they are, made smaller by distance (retention)",
+  inputs = { rate = { "heads", "each", range = { 0, 1 } } },
+  compute = function(q, k, v, rate)
+    local away = position "s" + count "t" - count "s" - position "t"
+    return sum(select(ge(away, 0), scores(q, k) * exp(-rate * away), 0) * v, "t")
+  end,
+  numpy = scores_of .. rows_and_keys .. "away = s + x.shape[-1] - x.shape[-2] - t; "
+    .. "x = np.where(away >= 0, x * np.exp(-rate[..., None, None] * np.maximum(away, 0)), 0); "
+    .. "np.einsum('bhgst,bhte->bhgse', x, v)",
+})
+
 -- Keys and values are in pages, of which a table says the numbers.
 library "attention_paged" {
   "attention to keys in pages, of which a table has those of each batch, up to a length",

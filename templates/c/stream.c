@@ -13,45 +13,9 @@
 //@ local Tile = use "contract_tile.c"
 //@ local Factor = use "chain_factor.c"
 //@ local Masks = use "stream_masks.c"
+//@ local Rows = use "stream_gather.c"
 //@ local record, L, own = k.record, k.lanes, k.own
-//@ local one = L > 1 and "1" or nil -- lanes of what is one number
-//@ local tallest = 1
-//@ for _, v in ipairs(variants) do
-//@   tallest = math.max(tallest, v.params.mr)
-//@ end
 //@ local TEMPORARIES = S.bytes_of_temporaries()
-//@ -- Vectors of a row's `count` numbers from i = 0 on, and what is left of them, of which lanes are "lanes". in_turn:
-//@ -- each second vector is told so, to be gathered apart from the first.
-//@ local function vectors(count, body, in_turn)
-{
-  size_t i = 0;
-  //@ if in_turn then
-  for (; $count$ - i >= $(2 * L); i += $L$) {
-    {
-      //@ body()
-    }
-    i += $L$;
-    {
-      //@ body(nil, true)
-    }
-  }
-  //@ end
-  for (; $count$ - i >= $L$; i += $L$) {
-    //@ body()
-  }
-  //@ if L > 1 then
-  if (i < $count$) {
-    const size_t lanes = $count$ - i;
-    (void)lanes;
-    //@ body("lanes")
-  }
-  //@ end
-}
-//@ end
-//@ -- Of a vector of which `lanes` count, the others as nothing.
-//@ local function counted(value, lanes, nothing)
-//@   return lanes and own:text("select", own:text("mask_part", lanes), value, nothing) or value
-//@ end
 //@ -- The parameters of a matrix's number, and the arguments, of a step's loops.
 //@ local function each_loop(step, text)
 //@   local list = {}
@@ -81,22 +45,31 @@ static $step.name$ $step.name$_at(const lathe_args *args$(each_loop(step, "size_
 }
 
 //@ end
-//@ -- What kernels of a pass are made of: its steps, the numbers at a point, and how many lines of these a tile has.
+//@ -- What kernels of a pass are made of: its steps, the numbers at a point, how many lines of these a tile has, and in
+//@ -- which of them are the weights of products over keys and over rows (`across`).
 //@ local function facts_of(pass)
 //@   local made = { pass = pass, inner = pass.inner, stem = pass.inner.name, place_of = {},
-//@     peak = pass.of.peak ~= nil }
+//@     weights = {}, line = {}, across_line = {}, peak = pass.of.peak ~= nil }
 //@   for i, value in ipairs(pass.of.values) do
 //@     made.place_of[value.operand.name] = i - 1
 //@   end
-//@   made.lines = math.max(#pass.of.values, #pass.firsts, #pass.lasts, 1)
+//@   local line_of = {}
+//@   local function put(name, powered)
+//@     local key = (name or "") .. (powered and " powered" or "")
+//@     made.weights[#made.weights + 1] = not line_of[key] and { name = name, powered = powered } or nil
+//@     line_of[key] = line_of[key] or #made.weights - 1
+//@     return line_of[key]
+//@   end
+//@   for i, last in ipairs(pass.lasts) do
+//@     made.line[i] = put(last.of.weight, last.of.powered)
+//@   end
+//@   for i, last in ipairs(pass.across) do
+//@     made.across_line[i] = put(pass.of.across.weights[i], false)
+//@   end
+//@   made.lines = math.max(#pass.of.values, #pass.firsts, #made.weights, 1)
 //@   made.has = { fields = "at->", loop = "here->", language = S.language, rows = S.size(S.core(pass.inner, "m")),
 //@     keys = S.size(S.core(pass.inner, "n")) }
 //@   return made
-//@ end
-//@ -- What a name comes to at a vector of points, times the power there.
-//@ local function at_point(f, name, powered)
-//@   local of = f.place_of[name] and "of" .. f.place_of[name]
-//@   return of and powered and own:text("mul", "power", of) or of or powered and "power" or k:constant(1)
 //@ end
 //@ -- What is asked of a tile by places.
 //@ local function define_masks(f)
@@ -133,157 +106,6 @@ static bool $stem$_$name$(const $stem$_rows *at, const $first.name$ *here, size_
 //@ ask("is_free", Masks.is_free)
 //@ end
 //@ end
-//@ -- Gathers of a tile's rows what their sums at some keys come to, and leaves the factors of products over keys in
-//@ -- their place. Of points numbers of a row lie `apart`, and rows `from_row`. by[nth]: what sums below the nth row's
-//@ -- peak are to be multiplied by. Peaks of all rows are found together, so that none waits for another's.
-//@ local function define_gather(f, values, name)
-//@ local pass, first, stem = f.pass, f.inner, f.stem
-//@ local function line(i) return i .. " * apart + i" end
-//@ local function each_row(body)
-for (size_t nth = 0; nth < high; nth++) {
-  $k.number$ *const at = points + nth * from_row;
-  const size_t row = first_row + nth;
-  (void)at, (void)row;
-  //@ body()
-}
-//@ end
-static inline void $stem$_$name$(const $first.name$ *here, $stem$_row *of_rows, $k.number$ *points, size_t apart,
-    size_t from_row, size_t first_row, size_t high, size_t key, size_t keys$(f.peak and ", " .. k.number .. " *by" or "")) {
-  //@ S.prelude(values)
-  (void)here, (void)of_rows, (void)key, (void)apart;
-  //@ local places = { m = "row", n = "(key + i)" }
-  //@ local nth_of = {}
-  //@ for i, step in ipairs(pass.firsts) do
-  //@   nth_of[step.of.name] = i - 1
-  //@ end
-  //@ local function call(lanes)
-  //@ S.call(first, values, places, "n", lanes, function(step) return own:text("load_own", "at",
-  //@   line(nth_of[step])) end)
-  //@ end
-  //@ -- Adds to sums, and leaves what factors are, where a vector's numbers are of0, of1, ... and power.
-  //@ local function take(lanes)
-  //@ for i = 0, #pass.of.values - 1 do
-  (void)of$i$;
-  //@ end
-  //@ for _, sum in ipairs(pass.of.sums) do
-  $sum.name$_all = $(own:text("add", sum.name .. "_all", counted(at_point(f, sum.name, sum.powered), lanes, k:constant(0))));
-  //@ end
-  //@ for i, last in ipairs(pass.lasts) do
-  $(own:text("store_own", "at", line(i - 1), at_point(f, last.of.weight, last.of.powered)));
-  //@ end
-  //@ end
-  //@ if f.peak then
-  $k.number$ lanes_of[$tallest$][$L$];
-  $(first.powers.k:uniforms("call"))
-  //@ each_row(function()
-  $k.vector$ most = $(k:neutral("maximum")), other = most;
-  //@ vectors("keys", function(lanes, is_other)
-  //@ call(lanes)
-  //@ for i, value in ipairs(first.of.values) do
-  $(own:text("store_own", "at", line(i - 1), value.operand.name .. "_"));
-  //@ end
-  const $k.vector$ term = $(counted("power_", lanes, k:neutral("maximum")));
-  //@ local largest = is_other and "other" or "most"
-  $largest$ = $(k:combine_columns("maximum", largest, "term"));
-  //@ end, true)
-  $(own:text("store_own", "lanes_of[nth]", "0", k:combine_columns("maximum", "most", "other")));
-  //@ end)
-  //@ each_row(function()
-  const $k.number$ *const lane_of = lanes_of[nth];
-  const $k.number$ before = of_rows[nth].peak, folded = $(k:fold_lanes("maximum", "lane_of", "peak"));
-  of_rows[nth].peak = lathe_peak_$k.compute$(before, folded);
-  by[nth] = before == of_rows[nth].peak ? 1 : $stem$_shrink(before, of_rows[nth].peak);
-  //@ end)
-  //@ end
-  //@ each_row(function()
-  //@ if f.peak then
-  /* So far no key counts: powers of -infinity are 0 below any number. */
-  const $k.vector$ below = $(own:text("splat", "of_rows[nth].peak == -INFINITY ? 0 : of_rows[nth].peak"));
-  //@ end
-  //@ for _, sum in ipairs(pass.of.sums) do
-  $k.vector$ $sum.name$_all = $(k:constant(0));
-  //@ end
-  //@ vectors("keys", function(lanes)
-  //@ if f.peak then
-  //@ for i = 0, #pass.of.values - 1 do
-  const $k.vector$ of$i$ = $(own:text("load_own", "at", line(i)));
-  //@ end
-  //@ S.call(first, first.powers, { column = function(name) return name == "power" and "of0" or "below" end }, "n")
-  const $k.vector$ power = powers_;
-  (void)power;
-  //@ else
-  //@ call(lanes)
-  //@ for i, value in ipairs(first.of.values) do
-  const $k.vector$ of$(i - 1) = $value.operand.name$_;
-  //@ end
-  //@ end
-  //@ take(lanes)
-  //@ end)
-  /* Sums of some keys are added to those before as one term: errors grow with the number of blocks. */
-  //@ for _, sum in ipairs(pass.of.sums) do
-  {
-    $k.vector$ before_them = $(own:text("load_own", "of_rows[nth]." .. sum.name, "0"));
-    //@ if sum.powered then
-    before_them = $(own:text("mul", "before_them", own:text("splat", "by[nth]")));
-    //@ end
-    $(own:text("store_own", "of_rows[nth]." .. sum.name, "0", own:text("add", "before_them", sum.name .. "_all")));
-  }
-  //@ end
-  //@ end)
-}
-
-//@ end
-//@ -- Of each of a pass's products over keys, some text with its number; a type's name first where that is wanted.
-//@ function parameters_of(pass, format)
-//@   local list = {}
-//@   for nth, last in ipairs(pass.lasts) do
-//@     list[nth] = ", " .. format:gsub("%%s", last.name):gsub("%%d", nth)
-//@   end
-//@   return table.concat(list)
-//@ end
-//@ -- What a row's values come to, of what was gathered and of its sums over keys.
-//@ local function define_finish(f)
-//@ local pass, first, stem = f.pass, f.inner, f.stem
-static void $stem$_finish(const $first.name$ *here, const $stem$_row *of_row$(parameters_of(pass, "const %s *last%d, const " .. k.number .. " *sums%d, size_t columns%d")), size_t row) {
-  $k.number$ gathered[$(math.max(#first.gathered, 1))] = {0};
-  (void)here, (void)of_row, (void)row, (void)gathered;
-  //@ if f.peak then
-  gathered[$(first.gathered[pass.of.peak] - 1)] = of_row->peak;
-  //@ end
-  //@ for _, sum in ipairs(pass.of.sums) do
-  gathered[$(first.gathered[sum.name] - 1)] = $(k:fold_lanes("sum", "of_row->" .. sum.name));
-  //@ end
-  //@ local function column(name) return own:text("splat", "gathered[" .. first.gathered[name] - 1 .. "]") end
-  //@ local at = { m = "row", n = "i", column = column }
-  //@ if first.rows then
-  {
-    //@ S.prelude(first.rows)
-    //@ S.call(first, first.rows, at, "n", one)
-    //@ for _, value in ipairs(pass.of.rows_of) do
-    //@ S.store(first, value.operand, at, "n", one, value.operand.name .. "_")
-    //@ end
-  }
-  //@ end
-  //@ for nth, last in ipairs(pass.lasts) do
-  {
-    const $last.name$ *const here = last$nth$;
-    const $k.number$ *const sums = sums$nth$;
-    const size_t columns = columns$nth$;
-    (void)here;
-    //@ S.prelude(last.values)
-    //@ vectors("columns", function(lanes)
-    const $k.vector$ sum = $(own:text("load_own", "sums", "i"));
-    (void)sum;
-    //@ S.call(last, last.values, at, "n", lanes, "sum")
-    //@ for _, value in ipairs(last.of.values) do
-    //@ S.store(last, value.operand, at, "n", lanes, value.operand.name .. "_")
-    //@ end
-    //@ end)
-  }
-  //@ end
-}
-
-//@ end
 //@ -- What all implementations of a pass share.
 //@ local function define_pass(f)
 //@ local pass, first, stem = f.pass, f.inner, f.stem
@@ -310,17 +132,19 @@ typedef struct $stem$_row {
   char none; /* where there is nothing of these */
 } $stem$_row;
 
-//@ define_gather(f, first.values, "gather")
+//@ Rows.define_gather(f, first.values, "gather")
 //@ if first.restricted then
-//@ define_gather(f, first.free, "gather_free")
+//@ Rows.define_gather(f, first.free, "gather_free")
 //@ end
-//@ define_finish(f)
+//@ Rows.define_finish(f)
 //@ end
 //@ -- A pass by tiles of MR rows and NR keys or columns: how its numbers lie in the workspace, and a block of rows.
 //@ local function define_block(f, v, name)
 //@ local pass, first, stem = f.pass, f.inner, f.stem
 //@ local MR, NV, TILES = v.params.mr, v.params.nv, 8
 //@ local NR = NV * L
+//@ local turns = #pass.across > 0 -- what is at the points of all tiles stays then, to be multiplied by rows
+//@ local HIGH = turns and TILES * MR or MR
 //@ local KEYS = math.max(v.params.keys * 4 // own.spelling.bits * 8 // f.lines // NR, 1) * NR
 //@ local tile = Tile.define(MR, NV)
 //@ local direct = {}
@@ -331,6 +155,12 @@ typedef struct $stem$_row {
 //@ for nth, last in ipairs(pass.lasts) do
 //@   local values = Factor.direct(last, last.of.b, { "n", "k" })
 //@   direct[nth] = values and values.n == "1" and values or false
+//@ end
+//@ local across_direct, pack_across = {}, {}
+//@ for nth, last in ipairs(pass.across) do
+//@   local values = Factor.direct(last, last.of.b, { "n", "k" })
+//@   across_direct[nth] = values and values.n == "1" and values or false
+//@   pack_across[nth] = not across_direct[nth] and pack(last, last.b, "n", NR)
 //@ end
 //@ local pack_rows, pack_keys, pack_values = {}, {}, {}
 //@ for nth, step in ipairs(pass.firsts) do
@@ -351,11 +181,14 @@ typedef struct $name$_room {
   //@ for nth in ipairs(pass.lasts) do
   size_t columns$nth$, width$nth$, values$nth$, sums$nth$;
   //@ end
+  //@ for nth in ipairs(pass.across) do
+  size_t across_columns$nth$, across_width$nth$, across_values$nth$;
+  //@ end
 } $name$_room;
 
 static $name$_room $name$_measure(const lathe_args *args) {
   $name$_room r = {.rows = $f.has.rows$, .keys = $f.has.keys$};
-  size_t at = ($TEMPORARIES$) / sizeof($k.number$);
+  size_t at = $v.name$_common_bytes(args) / sizeof($k.number$);
   //@ for nth, step in ipairs(pass.firsts) do
   r.terms$nth$ = $(S.size(S.core(step, "k")));
   r.keys$nth$ = at;
@@ -373,8 +206,16 @@ static $name$_room $name$_measure(const lathe_args *args) {
   r.sums$nth$ = at;
   at += $(TILES * MR) * r.width$nth$;
   //@ end
+  //@ for nth, last in ipairs(pass.across) do
+  r.across_columns$nth$ = $(S.size(S.core(last, "n")));
+  r.across_width$nth$ = (r.across_columns$nth$ + $(NR - 1)) / $NR$ * $NR$;
+  r.across_values$nth$ = at;
+  //@ if not across_direct[nth] then
+  at += r.across_width$nth$ * $HIGH$ + $NR$;
+  //@ end
+  //@ end
   r.points = at;
-  at += $(f.lines * MR * KEYS);
+  at += $(f.lines * HIGH * KEYS);
   r.gathered = (at + 15) / 16 * 16;
   r.all = r.gathered + ($(TILES * MR) * sizeof($stem$_row) + sizeof($k.number$) - 1) / sizeof($k.number$);
   return r;
@@ -382,20 +223,20 @@ static $name$_room $name$_measure(const lathe_args *args) {
 
 //@ for nth in ipairs(pass.firsts) do
 /* A tile's product with some keys: `high` rows and `keys` columns. */
-static void $name$_multiply$nth$(const $name$_room *r, $k.number$ *room, const $k.number$ *rows, size_t high, size_t key, size_t keys) {
+static void $name$_multiply$nth$(const $name$_room *r, $k.number$ *room, $k.number$ *points, const $k.number$ *rows, size_t high, size_t key, size_t keys) {
   for (size_t j = 0; j < keys; j += $NR$) {
     const size_t wide = keys - j < $NR$ ? keys - j : $NR$, vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
     const $k.number$ *panel = room + r->keys$nth$ + (key + j) * r->terms$nth$;
     for (size_t term = 0; term == 0 || term < r->terms$nth$; term += LATHE_TERMS)
-      $tile$[high - 1][vectors - 1][lanes < $L$](r->terms$nth$ - term < LATHE_TERMS ? r->terms$nth$ - term : (size_t)LATHE_TERMS, rows + term * $MR$, 1, $MR$, panel + term * $NR$, $NR$, room + r->points + $((nth - 1) * MR * KEYS) + j, $KEYS$, term > 0, lanes);
+      $tile$[high - 1][vectors - 1][lanes < $L$](r->terms$nth$ - term < LATHE_TERMS ? r->terms$nth$ - term : (size_t)LATHE_TERMS, rows + term * $MR$, 1, $MR$, panel + term * $NR$, $NR$, points + $((nth - 1) * HIGH * KEYS) + j, $KEYS$, term > 0, lanes);
   }
 }
 
 //@ end
 //@ for nth, last in ipairs(pass.lasts) do
 /* Adds a tile's product of the points with the values of some keys. */
-static void $name$_add$nth$(const $last.name$ *here, const $name$_room *r, $k.number$ *room, $k.number$ *sums, size_t high, size_t key, size_t keys) {
-  (void)here;
+static void $name$_add$nth$(const $last.name$ *here, const $name$_room *r, $k.number$ *room, const $k.number$ *points, $k.number$ *sums, size_t high, size_t key, size_t keys) {
+  (void)here, (void)room;
   for (size_t j = 0; j < r->columns$nth$; j += $NR$) {
     const size_t wide = r->columns$nth$ - j < $NR$ ? r->columns$nth$ - j : $NR$, vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
     //@ local values = direct[nth]
@@ -406,8 +247,49 @@ static void $name$_add$nth$(const $last.name$ *here, const $name$_room *r, $k.nu
     const $k.number$ *some = room + r->values$nth$ + j * r->keys + key * $NR$;
     const size_t by_key = $NR$;
     //@ end
-    $tile$[high - 1][vectors - 1][lanes < $L$](keys, room + r->points + $((nth - 1) * MR * KEYS), $KEYS$, 1, some, by_key, sums + j, r->width$nth$, true, lanes);
+    $tile$[high - 1][vectors - 1][lanes < $L$](keys, points + $(f.line[nth] * HIGH * KEYS), $KEYS$, 1, some, by_key, sums + j, r->width$nth$, true, lanes);
   }
+}
+
+//@ end
+//@ for nth, last in ipairs(pass.across) do
+/* Adds to sums of some keys the product of the points of a block's rows with these rows' values. */
+static void $name$_turn$nth$(const $last.name$ *here, const $name$_room *r, $k.number$ *room, $k.number$ *sums, size_t row, size_t rows, size_t keys) {
+  const $k.number$ *const points = room + r->points + $(f.across_line[nth] * HIGH * KEYS);
+  (void)here, (void)row;
+  for (size_t i = 0; i < keys; i += $MR$)
+    for (size_t j = 0; j < r->across_columns$nth$; j += $NR$) {
+      const size_t high = keys - i < $MR$ ? keys - i : $MR$;
+      const size_t wide = r->across_columns$nth$ - j < $NR$ ? r->across_columns$nth$ - j : $NR$, vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
+      //@ local values = across_direct[nth]
+      //@ if values then
+      const $k.number$ *some = $values.from$ + j + row * $values.k$;
+      const size_t by_row = $values.k$;
+      //@ else
+      const $k.number$ *some = room + r->across_values$nth$ + j * $HIGH$;
+      const size_t by_row = $NR$;
+      //@ end
+      $tile$[high - 1][vectors - 1][lanes < $L$](rows, points + i, 1, $KEYS$, some, by_row, sums + i * r->across_width$nth$ + j, r->across_width$nth$, true, lanes);
+    }
+}
+
+//@ end
+//@ if turns and first.rules_out then
+/* Points of some rows that a mask rules out count as nothing: those before some place, and those between two others. */
+static void $name$_clear($k.number$ *points, size_t rows, size_t before, size_t from, size_t to) {
+  //@ local is_cleared = {}
+  //@ for _, line in ipairs(f.across_line) do
+  //@ if not is_cleared[line] then
+  //@ is_cleared[line] = true
+  for (size_t row = 0; row < rows; row++) {
+    $k.number$ *const at = points + $(line * HIGH * KEYS) + row * $KEYS$;
+    for (size_t i = 0; i < before; i++)
+      at[i] = 0;
+    for (size_t i = from; i < to; i++)
+      at[i] = 0;
+  }
+  //@ end
+  //@ end
 }
 
 //@ end
@@ -418,7 +300,7 @@ static void $name$_add$nth$(const $last.name$ *here, const $name$_room *r, $k.nu
 //@ end
 //@ local inner = "first" .. #pass.firsts
 /* A block's rows go through all keys. */
-static void $name$_block($(table.concat(parameters, ", "))$(parameters_of(pass, "const %s *last%d")), const $name$_room *r, $k.number$ *room, size_t row, size_t rows) {
+static void $name$_block($(table.concat(parameters, ", "))$(Rows.parameters_of(pass.lasts, "const %s *last%d"))$(Rows.parameters_of(pass.across, "const %s *across%d")), const $name$_room *r, $k.number$ *room$(turns and ", " .. k.number .. " *turned" or ""), size_t row, size_t rows) {
   const size_t tiles = (rows + $(MR - 1)) / $MR$;
   $stem$_row *gathered = ($stem$_row *)(room + r->gathered);
   for (size_t i = 0; i < rows; i++)
@@ -434,9 +316,19 @@ static void $name$_block($(table.concat(parameters, ", "))$(parameters_of(pass, 
     $(pack_rows[nth])(first$nth$, room + r->rows$nth$ + tile * $MR$ * r->terms$nth$, row + i, high, $MR$, 0, r->terms$nth$);
     //@ end
   }
-  for (size_t block = 0; block < r->keys; block += $KEYS$)
+  //@ for nth, last in ipairs(pass.across) do
+  //@ if pack_across[nth] then
+  for (size_t column = 0; column < r->across_columns$nth$; column += $NR$)
+    $(pack_across[nth])(across$nth$, room + r->across_values$nth$ + column * $HIGH$, column, r->across_columns$nth$ - column < $NR$ ? r->across_columns$nth$ - column : $NR$, $NR$, row, rows);
+  //@ end
+  //@ end
+  for (size_t block = 0; block < r->keys; block += $KEYS$) {
+    const size_t stop = r->keys - block < $KEYS$ ? r->keys : block + $KEYS$;
+    //@ if turns then
+    bool is_any = false;
+    //@ end
     for (size_t i = 0, tile = 0, high; tile < tiles; i += high, tile++) {
-      size_t key = block, end = r->keys - block < $KEYS$ ? r->keys : block + $KEYS$;
+      size_t key = block, end = stop;
       high = (rows - i + tiles - tile - 1) / (tiles - tile);
       //@ if first.places then
       const $stem$_rows at = $stem$_rows_at($inner$, row + i, high);
@@ -446,11 +338,20 @@ static void $name$_block($(table.concat(parameters, ", "))$(parameters_of(pass, 
         key += $NR$;
       while (key < end && $stem$_skips(&at, $inner$, (end - 1) / $NR$ * $NR$, $NR$))
         end = (end - 1) / $NR$ * $NR$;
+      //@ end
+      $k.number$ *const points = room + r->points$(turns and (" + i * %d + key - block"):format(KEYS) or "");
+      //@ if turns and first.rules_out then
+      $name$_clear(room + r->points + i * $KEYS$, high, key - block, (end > key ? end : key) - block, stop - block);
+      //@ end
+      //@ if first.rules_out then
       if (key >= end)
         continue;
       //@ end
+      //@ if turns then
+      is_any = true;
+      //@ end
       //@ for nth in ipairs(pass.firsts) do
-      $name$_multiply$nth$(r, room, room + r->rows$nth$ + tile * $MR$ * r->terms$nth$, high, key, end - key);
+      $name$_multiply$nth$(r, room, points, room + r->rows$nth$ + tile * $MR$ * r->terms$nth$, high, key, end - key);
       //@ end
       //@ if first.restricted then
       const bool is_free = $stem$_is_free(&at, $inner$, key, end - key);
@@ -458,7 +359,7 @@ static void $name$_block($(table.concat(parameters, ", "))$(parameters_of(pass, 
       //@ if f.peak then
       $k.number$ by[$MR$];
       //@ end
-      //@ local given = "(" .. inner .. ", gathered + i, room + r->points, " .. MR * KEYS .. ", " .. KEYS
+      //@ local given = "(" .. inner .. ", gathered + i, points, " .. HIGH * KEYS .. ", " .. KEYS
       //@   .. ", row + i, high, key, end - key" .. (f.peak and ", by)" or ")")
       //@ if first.restricted then
       if (is_free)
@@ -477,11 +378,18 @@ static void $name$_block($(table.concat(parameters, ", "))$(parameters_of(pass, 
       //@ end
       //@ end
       //@ for nth in ipairs(pass.lasts) do
-      $name$_add$nth$(last$nth$, r, room, sums$nth$ + i * r->width$nth$, high, key, end - key);
+      $name$_add$nth$(last$nth$, r, room, points, sums$nth$ + i * r->width$nth$, high, key, end - key);
       //@ end
     }
+    //@ local before = "0"
+    //@ for nth in ipairs(pass.across) do
+    if (is_any)
+      $name$_turn$nth$(across$nth$, r, room, turned + $before$ * r->keys + block * r->across_width$nth$, row, rows, stop - block);
+    //@ before = (nth > 1 and before:sub(1, -2) or "(0") .. " + r->across_width" .. nth .. ")"
+    //@ end
+  }
   for (size_t i = 0; i < rows; i++)
-    $stem$_finish($inner$, gathered + i$(parameters_of(pass, "last%d, sums%d + i * r->width%d, r->columns%d")), row + i);
+    $stem$_finish($inner$, gathered + i$(Rows.parameters_of(pass.lasts, "last%d, sums%d + i * r->width%d, r->columns%d")), row + i);
 }
 
 /* Blocks of rows of a matrix, each of `most` rows. */
@@ -492,21 +400,39 @@ static size_t $name$_blocks(const lathe_args *args, size_t *most) {
   return (rows + *most - 1) / *most;
 }
 
-/* All matrices of a pass, or a part's blocks of their rows. */
+//@ if turns then
+/* Numbers of what is added up over rows, of a group of blocks. */
+static size_t $name$_turned(const $name$_room *r) {
+  return r->keys * (0$(Rows.parameters_of(pass.across, "r->across_width%d"):gsub(",", " +")));
+}
+
+/* Groups that a matrix's blocks are dealt to, each with sums over its own rows: the fewer matrices, the more, so that
+ * threads have some each. How many there are depends on extents alone, and so do results. */
+static size_t $name$_groups(const lathe_args *args) {
+  const size_t enough = 32, matrices = $(S.size(S.loop_places(first)));
+  size_t most, blocks = $name$_blocks(args, &most), groups = (enough + matrices - 1) / (matrices > 0 ? matrices : 1);
+  groups = groups < blocks ? groups : blocks;
+  return groups > 0 ? groups : 1; /* of no rows sums are 0 */
+}
+
+//@ end
+/* All matrices of a pass, or a part's $(turns and "groups of blocks" or "blocks") of their rows. */
 static void $name$(const lathe_args *args) {
   const $name$_room r = $name$_measure(args);
   $k.number$ *room = ($k.number$ *)((char *)args->workspace + args->part * args->apart);
   size_t most, unit, end, packed = SIZE_MAX;
-  const size_t blocks = $name$_blocks(args, &most);
-  lathe_units(args, $(S.size(S.loop_places(first))) * blocks, &unit, &end);
+  const size_t blocks = $name$_blocks(args, &most), groups = $(turns and name .. "_groups(args)" or "blocks");
+  lathe_units(args, $(S.size(S.loop_places(first))) * groups, &unit, &end);
   for (; unit < end; unit++) {
-    const size_t matrix = unit / blocks, row = lathe_from_either_end(unit % blocks, blocks) * most;
+    const size_t matrix = unit / groups, group = lathe_from_either_end(unit % groups, groups);
     //@ S.find_loops(first, "matrix")
     //@ for nth, step in ipairs(pass.firsts) do
     const $step.name$ first$nth$ = $step.name$_at(args$(each_loop(step, "")));
     //@ end
-    //@ for nth, last in ipairs(pass.lasts) do
-    const $last.name$ last$nth$ = $last.name$_at(args$(each_loop(last, "")));
+    //@ for letter, list in pairs { last = pass.lasts, across = pass.across } do
+    //@ for nth, last in ipairs(list) do
+    const $last.name$ $letter$$nth$ = $last.name$_at(args$(each_loop(last, "")));
+    //@ end
     //@ end
     if (matrix != packed) {
       packed = matrix;
@@ -521,10 +447,44 @@ static void $name$(const lathe_args *args) {
       //@ end
       //@ end
     }
-    $name$_block($(table.concat(arguments, ", "))$(parameters_of(pass, "&last%d")), &r, room, row, r.rows - row < most ? r.rows - row : most);
+    //@ if turns then
+    $k.number$ *const turned = ($k.number$ *)((char *)args->workspace + $TEMPORARIES$) + (matrix * groups + group) * $name$_turned(&r);
+    for (size_t i = 0; i < $name$_turned(&r); i++)
+      turned[i] = 0;
+    //@ end
+    for (size_t block = blocks * group / groups; block < blocks * (group + 1) / groups; block++)
+      $name$_block($(table.concat(arguments, ", "))$(Rows.parameters_of(pass.lasts, "&last%d"))$(Rows.parameters_of(pass.across, "&across%d")), &r, room$(turns and ", turned" or ""), block * most, r.rows - block * most < most ? r.rows - block * most : most);
   }
 }
 
+//@ if turns then
+/* Adds up what groups of rows have come to for each key, and stores it. */
+static void $name$_finish(const lathe_args *args) {
+  const $name$_room r = $name$_measure(args);
+  const size_t groups = $name$_groups(args), count = $name$_turned(&r);
+  size_t unit, end;
+  lathe_units(args, $(S.size(S.loop_places(first))) * r.keys, &unit, &end);
+  for (; unit < end; unit++) {
+    const size_t matrix = unit / r.keys, row = unit % r.keys;
+    $k.number$ *turned = ($k.number$ *)((char *)args->workspace + $TEMPORARIES$) + matrix * groups * count;
+    //@ S.find_loops(first, "matrix")
+    //@ for nth, last in ipairs(pass.across) do
+    {
+      const $last.name$ across = $last.name$_at(args$(each_loop(last, ""))), *const here = &across;
+      const size_t columns = r.across_columns$nth$;
+      $k.number$ *const sums = turned + row * r.across_width$nth$;
+      for (size_t group = 1; group < groups; group++)
+        for (size_t i = 0; i < columns; i++)
+          sums[i] += sums[group * count + i];
+      (void)here;
+      //@ Rows.store_row(last)
+    }
+    turned += r.keys * r.across_width$nth$;
+    //@ end
+  }
+}
+
+//@ end
 //@ return MR, NR, TILES * MR, KEYS
 //@ end
 //@ local facts = {}
@@ -533,26 +493,48 @@ static void $name$(const lathe_args *args) {
 //@ define_pass(facts[i])
 //@ end
 //@ for _, v in ipairs(variants) do
-//@ local rows, most = {}, "0"
+//@ local rows, most, phases = {}, "0", {}
+/* Bytes of the workspace that all parts have in common: temporaries, and sums over rows. */
+static size_t $v.name$_common_bytes(const lathe_args *args);
+
+//@ local turned = "0" -- numbers
 //@ for i, f in ipairs(facts) do
 //@ local name = v.name .. "_pass" .. i
 //@ rows[i] = { define_block(f, v, name) }
 //@ most = ("lathe_larger(%s_measure(&sizes).all, %s)"):format(name, most)
+//@ local matrices = S.size(S.loop_places(f.inner))
+//@ local each = #f.pass.across > 0 and name .. "_groups(args)" or name .. "_blocks(args, &most)"
+//@ table.insert(phases, { run = name, parts = ("%s * %s"):format(matrices, each) })
+//@ if #f.pass.across > 0 then
+//@ local widths = {}
+//@ for nth, last in ipairs(f.pass.across) do
+//@ widths[nth] = ("(%s + %d) / %d * %d"):format(S.size(S.core(last, "n")), rows[i][2] - 1, rows[i][2], rows[i][2])
 //@ end
+//@ turned = ("lathe_larger(%s, %s * %s_groups(args) * %s * (%s))"):format(turned, matrices, name, f.has.keys,
+//@   table.concat(widths, " + "))
+//@ table.insert(phases, { run = name .. "_finish", parts = ("%s * %s"):format(matrices, f.has.keys) })
+//@ end
+//@ end
+static size_t $v.name$_common_bytes(const lathe_args *args) {
+  (void)args;
+  return $TEMPORARIES$ + ($turned$ * sizeof($k.number$) + 63) / 64 * 64;
+}
+
 //@ S.define_workspace(v, most)
 //@ if is_tried then
 static size_t $v.name$_parts(const size_t *dim, int phase) {
   const lathe_args sizes = {.dim = {$(S.dims())}}, *args = &sizes;
   size_t most;
-  //@ for i, f in ipairs(facts) do
+  (void)most;
+  //@ for i, phase in ipairs(phases) do
   if (phase == $(i - 1))
-    return $(S.size(S.loop_places(f.inner))) * $v.name$_pass$i$_blocks(args, &most);
+    return $phase.parts$;
   //@ end
   return 0;
 }
 
 //@ end
-//@ S.define_sharing(v, #facts, TEMPORARIES)
+//@ S.define_sharing(v, #phases, v.name .. "_common_bytes(args)")
 //@ if is_tried then
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
@@ -564,6 +546,9 @@ const lathe_way $v.name$_ways[] = {
   //@ for _, step in ipairs(pass.lasts) do
   //@ S.way(step, { 0, 0, 0 }, { mr, nr }, { high, 0, keys })
   //@ end
+  //@ for _, step in ipairs(pass.across) do
+  //@ S.way(step, { 0, 0, 0 }, { mr, nr }, { keys, 0, high })
+  //@ end
   //@ end
   {0},
 };
@@ -571,9 +556,9 @@ const lathe_way $v.name$_ways[] = {
 //@ end
 /* $v.params_text$ */
 void $v.name$(const lathe_args *args) {
-  //@ for i in ipairs(facts) do
+  //@ for i, phase in ipairs(phases) do
   if (args->parts == 0 || args->phase == $(i - 1))
-    $v.name$_pass$i$(args);
+    $phase.run$(args);
   //@ end
 }
 
