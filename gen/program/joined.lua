@@ -52,8 +52,8 @@ local function are_across(step, other)
     and same(step.k, other.m)
 end
 
--- One pass in the place of two of one level, where the second has products over its columns alone, or nil. add, lay_out:
--- as joined.of has them.
+-- One pass in the place of two of one level, where the second has products over its columns alone, or nil. add and
+-- lay_out: as joined.of has them.
 local function join(record, pass, other, add, lay_out)
   local place = exchanged(pass, other)
   local alone = not pass.peak and not other.peak and #other.sums == 0 and #other.rows_of == 0

@@ -223,7 +223,8 @@ static $name$_room $name$_measure(const lathe_args *args) {
 
 //@ for nth in ipairs(pass.firsts) do
 /* A tile's product with some keys: `high` rows and `keys` columns. */
-static void $name$_multiply$nth$(const $name$_room *r, $k.number$ *room, $k.number$ *points, const $k.number$ *rows, size_t high, size_t key, size_t keys) {
+static void $name$_multiply$nth$(const $name$_room *r, $k.number$ *room, $k.number$ *points, const $k.number$ *rows,
+    size_t high, size_t key, size_t keys) {
   for (size_t j = 0; j < keys; j += $NR$) {
     const size_t wide = keys - j < $NR$ ? keys - j : $NR$, vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
     const $k.number$ *panel = room + r->keys$nth$ + (key + j) * r->terms$nth$;
@@ -235,7 +236,8 @@ static void $name$_multiply$nth$(const $name$_room *r, $k.number$ *room, $k.numb
 //@ end
 //@ for nth, last in ipairs(pass.lasts) do
 /* Adds a tile's product of the points with the values of some keys. */
-static void $name$_add$nth$(const $last.name$ *here, const $name$_room *r, $k.number$ *room, const $k.number$ *points, $k.number$ *sums, size_t high, size_t key, size_t keys) {
+static void $name$_add$nth$(const $last.name$ *here, const $name$_room *r, $k.number$ *room,
+    const $k.number$ *points, $k.number$ *sums, size_t high, size_t key, size_t keys) {
   (void)here, (void)room;
   for (size_t j = 0; j < r->columns$nth$; j += $NR$) {
     const size_t wide = r->columns$nth$ - j < $NR$ ? r->columns$nth$ - j : $NR$, vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
@@ -254,13 +256,15 @@ static void $name$_add$nth$(const $last.name$ *here, const $name$_room *r, $k.nu
 //@ end
 //@ for nth, last in ipairs(pass.across) do
 /* Adds to sums of some keys the product of the points of a block's rows with these rows' values. */
-static void $name$_turn$nth$(const $last.name$ *here, const $name$_room *r, $k.number$ *room, $k.number$ *sums, size_t row, size_t rows, size_t keys) {
+static void $name$_turn$nth$(const $last.name$ *here, const $name$_room *r, $k.number$ *room, $k.number$ *sums,
+    size_t row, size_t rows, size_t keys) {
   const $k.number$ *const points = room + r->points + $(f.across_line[nth] * HIGH * KEYS);
   (void)here, (void)row;
   for (size_t i = 0; i < keys; i += $MR$)
     for (size_t j = 0; j < r->across_columns$nth$; j += $NR$) {
       const size_t high = keys - i < $MR$ ? keys - i : $MR$;
-      const size_t wide = r->across_columns$nth$ - j < $NR$ ? r->across_columns$nth$ - j : $NR$, vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
+      const size_t wide = r->across_columns$nth$ - j < $NR$ ? r->across_columns$nth$ - j : $NR$;
+      const size_t vectors = (wide + $(L - 1)) / $L$, lanes = wide - (vectors - 1) * $L$;
       //@ local values = across_direct[nth]
       //@ if values then
       const $k.number$ *some = $values.from$ + j + row * $values.k$;
@@ -269,7 +273,8 @@ static void $name$_turn$nth$(const $last.name$ *here, const $name$_room *r, $k.n
       const $k.number$ *some = room + r->across_values$nth$ + j * $HIGH$;
       const size_t by_row = $NR$;
       //@ end
-      $tile$[high - 1][vectors - 1][lanes < $L$](rows, points + i, 1, $KEYS$, some, by_row, sums + i * r->across_width$nth$ + j, r->across_width$nth$, true, lanes);
+      $tile$[high - 1][vectors - 1][lanes < $L$](rows, points + i, 1, $KEYS$, some, by_row,
+          sums + i * r->across_width$nth$ + j, r->across_width$nth$, true, lanes);
     }
 }
 
@@ -319,7 +324,8 @@ static void $name$_block($(table.concat(parameters, ", "))$(Rows.parameters_of(p
   //@ for nth, last in ipairs(pass.across) do
   //@ if pack_across[nth] then
   for (size_t column = 0; column < r->across_columns$nth$; column += $NR$)
-    $(pack_across[nth])(across$nth$, room + r->across_values$nth$ + column * $HIGH$, column, r->across_columns$nth$ - column < $NR$ ? r->across_columns$nth$ - column : $NR$, $NR$, row, rows);
+    $(pack_across[nth])(across$nth$, room + r->across_values$nth$ + column * $HIGH$, column,
+        r->across_columns$nth$ - column < $NR$ ? r->across_columns$nth$ - column : $NR$, $NR$, row, rows);
   //@ end
   //@ end
   for (size_t block = 0; block < r->keys; block += $KEYS$) {
@@ -384,7 +390,8 @@ static void $name$_block($(table.concat(parameters, ", "))$(Rows.parameters_of(p
     //@ local before = "0"
     //@ for nth in ipairs(pass.across) do
     if (is_any)
-      $name$_turn$nth$(across$nth$, r, room, turned + $before$ * r->keys + block * r->across_width$nth$, row, rows, stop - block);
+      $name$_turn$nth$(across$nth$, r, room, turned + $before$ * r->keys + block * r->across_width$nth$, row, rows,
+          stop - block);
     //@ before = (nth > 1 and before:sub(1, -2) or "(0") .. " + r->across_width" .. nth .. ")"
     //@ end
   }
@@ -448,12 +455,14 @@ static void $name$(const lathe_args *args) {
       //@ end
     }
     //@ if turns then
-    $k.number$ *const turned = ($k.number$ *)((char *)args->workspace + $TEMPORARIES$) + (matrix * groups + group) * $name$_turned(&r);
+    $k.number$ *const turned = ($k.number$ *)((char *)args->workspace + $TEMPORARIES$)
+        + (matrix * groups + group) * $name$_turned(&r);
     for (size_t i = 0; i < $name$_turned(&r); i++)
       turned[i] = 0;
     //@ end
     for (size_t block = blocks * group / groups; block < blocks * (group + 1) / groups; block++)
-      $name$_block($(table.concat(arguments, ", "))$(Rows.parameters_of(pass.lasts, "&last%d"))$(Rows.parameters_of(pass.across, "&across%d")), &r, room$(turns and ", turned" or ""), block * most, r.rows - block * most < most ? r.rows - block * most : most);
+      $name$_block($(table.concat(arguments, ", "))$(Rows.parameters_of(pass.lasts, "&last%d"))$(Rows.parameters_of(pass.across, "&across%d")),
+          &r, room$(turns and ", turned" or ""), block * most, r.rows - block * most < most ? r.rows - block * most : most);
   }
 }
 
@@ -466,7 +475,8 @@ static void $name$_finish(const lathe_args *args) {
   lathe_units(args, $(S.size(S.loop_places(first))) * r.keys, &unit, &end);
   for (; unit < end; unit++) {
     const size_t matrix = unit / r.keys, row = unit % r.keys;
-    $k.number$ *turned = ($k.number$ *)((char *)args->workspace + $TEMPORARIES$) + matrix * groups * count;
+    $k.number$ *turned = ($k.number$ *)((char *)args->workspace + $TEMPORARIES$)
+        + matrix * groups * count;
     //@ S.find_loops(first, "matrix")
     //@ for nth, last in ipairs(pass.across) do
     {
