@@ -44,7 +44,7 @@ class Stream(Nest):
         x, at = self.factory.operand((*self.batch, "d")), made("add", made("sub", row, key), self.number(2.0))
         return Node("at", (x, at), place=frozenset((*self.batch, "s", "t")), over=("d",), number=0.0)
 
-    def score(self):
+    def score(self, nothing=NOTHING):
         rng, made, factory = self.rng, self.made, self.factory
         q, k = self.operand((*self.rows, "d")), self.operand((*self.batch, "t", "d"))
         x = self.over("sum", made("mul", q, k), "d")
@@ -60,11 +60,23 @@ class Stream(Nest):
         if rng.random() < 0.15:
             x = made("add", x, self.bias())
         for _ in range(rng.choice([0, 1, 1, 2])):
-            x = made("select", self.mask(), x, self.number(NOTHING if rng.random() < 0.7 else -3.0))
+            x = made("select", self.mask(), x, self.number(nothing if rng.random() < 0.7 else -3.0))
         return x
+
+    def weight(self):
+        """What a score comes to by itself, where no reduction of rows follows: a sigmoid, a power, or the score."""
+        rng, made, number = self.rng, self.made, self.number
+        x, kind = self.score(-2.0), rng.random()
+        if kind < 0.4:
+            x = made("div", number(1.0), made("add", number(1.0), made("exp", made("sub", number(0.0), x))))
+        elif kind < 0.7:
+            x = made("max", x, number(0.0)) if kind < 0.55 else made("mul", x, x)
+        return made("select", self.mask(), x, number(0.0)) if rng.random() < 0.4 else x
 
     def outputs(self):
         rng, made, factory = self.rng, self.made, self.factory
+        if rng.random() < 0.2:
+            return {"r0": self.over("sum", made("mul", self.weight(), self.operand((*self.batch, "t", "e"))))}
         x, v = self.score(), self.operand((*self.batch, "t", "e"))
         peak = self.over("maximum", x)
         if rng.random() < 0.15:
@@ -75,6 +87,8 @@ class Stream(Nest):
             total = made("add", total, made("exp", made("sub", factory.operand(self.batch), peak)))
         if rng.random() < 0.15:
             p = made("mul", p, factory.operand(factory.some((*self.rows, "t"), 1)))
+        elif rng.random() < 0.15:
+            p = made("select", self.mask(), p, self.number(0.0))
         found = {"r0": made("div", self.over("sum", made("mul", p, v)), total)}
         if rng.random() < 0.3:
             found["r0"] = self.over("sum", made("mul", made("div", p, total), v))
@@ -136,8 +150,9 @@ def make_stream(rng, name, kind=Stream):
         rng.shuffle(axes)
         place[output] = tuple(axes)
     op = FuzzOp(name, "nest", [], factory.inputs, factory.scalars, outputs, place,
-                kind is Sequence and rng.random() < 0.4, dtypes, ["'default'"], ["'default'"])
+                rng.random() < (0.4 if kind is Sequence else 0.3), dtypes, ["'default'"], ["'default'"])
     prune(op)
+    op.backward = op.backward and has_gradient(op)
     op.dims = sorted({axis for i in op.inputs for axis in i.place})
     op.lua = spec_of(op, rng)
     return op
