@@ -3,7 +3,7 @@
 --
 --   pass.across   { lasts, weights }: the steps of the other pass, whose terms are this one's rows, and the names of
 --                 what is multiplied by their b; else nil
---   record        as stream.lua has it, in whose passes and steps are those that are left
+--   record.joined { passes, steps }: what such a language has in the place of the record's
 
 local expr = require "expr"
 local text = require "text"
@@ -105,7 +105,7 @@ local function join(record, pass, other, add, lay_out)
   return #made.values <= most_values and not lay_out(record, made, {}) and made or nil
 end
 
--- The record with such passes, or nil where there are none. add(list, step): makes a step, and adds it; lay_out(record,
+-- The passes and steps of a record with such passes, or nil where there are none. add(list, step): makes a step, and adds it; lay_out(record,
 -- pass, list): finds the groups of axes of its steps, and gives a reason where there are none.
 function joined.of(record, add, lay_out)
   local list, all, i = {}, {}, 1
@@ -118,7 +118,16 @@ function joined.of(record, add, lay_out)
     end
     i = i + (made and 2 or 1)
   end
-  return #list < #record.passes and with(record, { passes = list, steps = all }) or nil
+  return #list < #record.passes and { passes = list, steps = all } or nil
+end
+
+-- A record with the passes that it has for such a language in the place of its own.
+local made_of = setmetatable({}, { __mode = "k" })
+function joined.record(record)
+  if record and record.joined and not made_of[record] then
+    made_of[record] = with(record, record.joined)
+  end
+  return record and made_of[record] or record
 end
 
 return joined

@@ -11,6 +11,7 @@
 --   reference       the program of the references: reference.lua
 
 local chain = require "chain"
+local joined = require "joined"
 local nest = require "nest"
 local passes = require "passes"
 local reference = require "reference"
@@ -49,7 +50,7 @@ end
 function program.of_part(op, language, part)
   local dtype, template = part.dtype, part.template
   local function streamed(record)
-    return record and language.joins and record.joined or record
+    return language.joins and joined.record(record) or record
   end
   if part.run then
     local programs = op.sequence.runs[part.run].programs

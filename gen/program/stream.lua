@@ -25,7 +25,7 @@
 --   record.reads         what the leaves "read", "inside" and "same" of its values stand for, by name: reads.lua
 --   record.products      { sum, factor, other }: the lasts as the op's values have them, with their two factors
 --   record.by_indexes    whether indexes are between the products: how many of its points count is not known
---   record.joined        the record with fewer passes, for languages that can (joined.lua); nil where there is none
+--   record.joined        of languages that can, other passes and their steps (joined.lua); nil where there are none
 --   record.widths        the axes that are summed over within products, and those that products over columns add: a set
 --   record.masked, record.mask   the axes whose places say which columns count in a row, and a number that is -infinity
 --                        where they do not; 0 of none

@@ -50,13 +50,13 @@ double $v.name$_workspace(const size_t *dim) {
 //@ -- Defines how threads share a variant's calls: in so many phases, by a function NAME_parts; common: the bytes of
 //@ -- temporaries, which all parts use.
 //@ function define_sharing(v, phases, common)
-//@ if is_tried then
 static double $v.name$_common(const size_t *dim) {
   const lathe_args sizes = {.dim = {$(dims())}}, *args = &sizes;
   (void)args;
   return (double)($common$);
 }
 
+//@ if is_tried then
 extern const lathe_sharing $v.name$_sharing;
 const lathe_sharing $v.name$_sharing = {$phases$, $v.name$_parts, $v.name$_common};
 

@@ -6,22 +6,36 @@
 //@ -- What a run says of how threads share it: how many phases.
 //@ local function phases_of(run)
 //@   local programs = op.sequence.runs[run.run].programs
-//@   return programs.stream and #programs.stream.passes or #(programs.steps or programs.nest).steps
+//@   local passes, phases = programs.stream and (programs.stream.joined or programs.stream).passes or {}, 0
+//@   for _, pass in ipairs(passes) do
+//@     phases = phases + (pass.across and 2 or 1)
+//@   end
+//@   return programs.stream and phases or #(programs.steps or programs.nest).steps
 //@ end
 //@ for _, v in ipairs(variants) do
 //@ local names, before, phases = {}, {}, 0
 //@ for i, run in ipairs(part.runs) do
 //@   names[i], before[i], phases = v.name .. "_run" .. i, phases, phases + phases_of(run)
 //@ end
+/* Bytes that all parts have in common, of the run that has most. */
+static double $v.name$_common(const size_t *dim) {
+  double most = 0;
+
+  //@ for _, name in ipairs(names) do
+  most = $name$_common(dim) > most ? $name$_common(dim) : most;
+  //@ end
+  return most;
+}
+
 extern lathe_cost $v.name$_workspace;
 double $v.name$_workspace(const size_t *dim) {
   double most = 0;
 
   //@ for _, name in ipairs(names) do
-  const double $name$_bytes = $name$_workspace(dim);
-  most = $name$_bytes > most ? $name$_bytes : most;
+  const double $name$_room = $name$_workspace(dim) - $name$_common(dim);
+  most = $name$_room > most ? $name$_room : most;
   //@ end
-  return most;
+  return $v.name$_common(dim) + most;
 }
 
 //@ if is_tried then
@@ -34,7 +48,7 @@ static size_t $v.name$_parts(const size_t *dim, int phase) {
 }
 
 extern const lathe_sharing $v.name$_sharing;
-const lathe_sharing $v.name$_sharing = {$phases$, $v.name$_parts, $(names[1])_common};
+const lathe_sharing $v.name$_sharing = {$phases$, $v.name$_parts, $v.name$_common};
 
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
