@@ -25,7 +25,7 @@ is 'leaves a choice of powers where nothing divides' shows chosen 'between = wei
 is 'compares indexes as integers' shows documents 'same(whole(of_query), whole(of_key))'
 is 'has the rest of a gradient beside its stream' shows documents_backward 'b = cut5 dsink = step1'
 is 'has two products of keys in a pass' shows window_backward 'between = weight2'
-is 'has products of rows and of keys in a pass' shows causal_backward 'between, turned = across2'
+is 'has products of rows and of keys in a pass' shows causal_backward 'between, turned = weight1'
 
 grouped=b=1xh=2xg=2xs=70xt=140xd=24xe=40
 

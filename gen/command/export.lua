@@ -240,7 +240,8 @@ local function kernels_file(op, functions, poured, reader)
   return {
     sections = sections, system = system, processors = apart, x86 = processors.x86_64,
     detect = headers.used({ detect }, "lathe_detect"),
-    common = headers.used(shared, table.concat(all, "\n") .. " lathe_args lathe_fn lathe_cost lathe_prefer lathe_prefers LATHE_SSE2"),
+    common = headers.used(shared, table.concat(all, "\n")
+      .. " lathe_args lathe_fn lathe_cost lathe_prefer lathe_prefers LATHE_SSE2"),
   }
 end
 

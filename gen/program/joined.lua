@@ -105,8 +105,8 @@ local function join(record, pass, other, add, lay_out)
   return #made.values <= most_values and not lay_out(record, made, {}) and made or nil
 end
 
--- The passes and steps of a record with such passes, or nil where there are none. add(list, step): makes a step, and adds it; lay_out(record,
--- pass, list): finds the groups of axes of its steps, and gives a reason where there are none.
+-- The passes and steps of a record with such passes, or nil where there are none. add(list, step): makes a step, and
+-- adds it; lay_out(record, pass, list): finds the groups of axes of its steps, and gives a reason where there are none.
 function joined.of(record, add, lay_out)
   local list, all, i = {}, {}, 1
   while record.passes[i] do
