@@ -96,7 +96,7 @@ is 'configures for faults' configure CFLAGS=-O1 KERNEL_CFLAGS=-O0 NVCC="$emulato
 is 'takes the runtime for faults' reuse
 # shellcheck disable=SC2016
 is 'finds a workspace for the last run alone' fault settled c/sequence.c \
-  'most = $name$_bytes > most ? $name$_bytes : most;' 'most = $name$_bytes;' --backend scalar
+  'most = $name$_room > most ? $name$_room : most;' 'most = $name$_room;' --backend scalar
 # shellcheck disable=SC2016
 is 'finds phases that are left out' fault settled c/sequence.c 'run.phase < $((before[i + 1] or phases) - before[i])' \
   'run.phase < 1' --backend scalar --threads 3 --size m=10xn=3000xk=450

@@ -36,7 +36,6 @@
 -- Rabe and Staats 2021): where a larger x comes, what was gathered is made smaller. Factors that do not vary over the
 -- columns are taken out of the sums. What needs another reduction of the results is of a later pass.
 
-local contraction = require "contraction"
 local expr = require "expr"
 local joined = require "joined"
 local passes = require "passes"
@@ -513,9 +512,9 @@ function maker:products_of(values)
   expr.visit(text.map(values, function(value)
     return value.node
   end), function(node)
-    if contraction.factors(node) and products.is_reduced(node[1]) then
+    if node.op == "sum" and products.is_reduced(node[1]) then
       local factor, other = self:factors_of((products.taken_out(node)))
-      found[#found + 1] = { sum = node, factor = factor, other = other }
+      found[#found + 1] = other.op ~= "const" and { sum = node, factor = factor, other = other } or nil
     end
   end)
   return found

@@ -314,14 +314,15 @@ local function with_reuse(op, record)
   return false
 end
 
--- Whether some step has axes that both its factors have, as heads of attention are: what is between steps is large
--- then beside the operands.
+-- Whether each of some steps has axes that both its factors have, as heads of attention are: what is between steps is
+-- large then beside the operands.
 local function are_batched(record)
-  local found = false
   for _, step in ipairs(record.steps) do
-    found = found or #step.batch > 0
+    if #step.batch == 0 then
+      return false
+    end
   end
-  return found
+  return true
 end
 
 -- Finds the pattern of an op that has values:

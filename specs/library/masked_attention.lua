@@ -120,7 +120,7 @@ declare("attention_sigmoid", {
   doc = "attention by a sigmoid of each score, less the logarithm of the number of keys",
   inputs = {},
   compute = function(q, k, v)
-    return sum(v / (1 + exp(log(count "t") - scores(q, k))), "t")
+    return sum(1 / (1 + exp(log(count "t") - scores(q, k))) * v, "t")
   end,
   numpy = scores_of .. "np.einsum('bhgst,bhte->bhgse', 1 / (1 + x.shape[-1] * np.exp(-x)), v)",
 })

@@ -69,7 +69,7 @@ declare("normed", { "f32" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e
 declare("gated", { "f32", "f16" },
   { q = { "b", "h", "s", "d" }, k = { "b", "h", "t", "d" }, v = { "b", "h", "t", "e" } }, { o = { "b", "h", "s", "e" } },
   function(q, k, v)
-    return sum(v / (1 + exp(-sum(q * k, "d"))), "t")
+    return sum(1 / (1 + exp(-sum(q * k, "d"))) * v, "t")
   end, both_ways)
 
 -- Documents, whose numbers rule out tiles; scores that are bounded; and a key that is not there below the maximum.
