@@ -51,7 +51,7 @@ is 'is right in C without powers, and of keys that lie apart' right_on_cpu --op 
 gated=b=2xh=1xs=70xt=140xd=24xe=40,b=1xh=2xs=150xt=70xd=72xe=136
 is 'is right in C of what products of matrices do too' right_on_cpu --op 'gated*' --size "$gated"
 chosen() { # chosen SIZE PATTERN: of gated and its gradient, at a size
-  "$bench" --op 'gated*' --dtype f32 --backend cpu --check-only --no-probe --size "$1" | grep -c -e "^ >gated.*$2"
+  "$bench" --op 'gated*' --dtype f32 --backend cpu --check-only --no-probe --rows --size "$1" | grep -c -e "^ >gated.*$2"
 }
 is 'takes a stream where it is narrow' test "$(chosen b=1xh=1xs=9xt=9xd=256xe=8 __.*_stream)" = 2
 is 'takes products of matrices where it is wide' test "$(chosen b=1xh=1xs=9xt=9xd=8xe=257 _stream)" = 0
