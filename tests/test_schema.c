@@ -784,11 +784,21 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("a comparison of what there is not", 8,
             "  ulp = { f32 = 1 }, compared = { { \"one\", \"unfused\" } },",
             "specs/t.lua:8: compared[1]: expected 'map', found 'unfused'"),
-    REFUSES("a preference that is no table", 9,
-            "  variants = { { backend = \"scalar\", prefer = 3 } },",
-            "specs/t.lua:9: variants[1]: expected prefer = { from = bytes, to = bytes }, found a "
-            "number"),
-
+    REFUSES(
+        "a preference that is no table", 9,
+        "  variants = { { backend = \"scalar\", prefer = 3 } },",
+        "specs/t.lua:9: variants[1]: expected prefer = { from = bytes, to = bytes, width = extent "
+        "}, found a number"),
+    REFUSES(
+        "a preference for a width that is no extent", 9,
+        "  variants = { { backend = \"scalar\", prefer = { width = 0.5 } } },",
+        "specs/t.lua:9: variants[1]: prefer.width: expected a whole number of at least 1, found "
+        "0.5"),
+    REFUSES(
+        "a preference for a width of what is no product", 9,
+        "  variants = { { backend = \"scalar\", prefer = { width = 64 } } },",
+        "specs/t.lua:9: variants[1]: prefer.width: expected an op whose products may be a stream, "
+        "found values at each point, without reductions"),
     REFUSES("a preference that is no number", 9,
             "  variants = { { backend = \"scalar\", prefer = { from = 0 / 0 } } },",
             "specs/t.lua:9: variants[1]: prefer.from: expected a number of bytes of at least 0, "
