@@ -101,7 +101,7 @@ is 'finds a group of rows that is left out' fault window c/stream.c 'sums[i] += 
 # shellcheck disable=SC2086
 is 'finds points that a mask rules out and that count' fault window c/stream.c 'for (size_t i = from; i < to; i++)
       at[i] = 0;' '(void)from, (void)to;' $by_groups
-# shellcheck disable=SC2086
+# shellcheck disable=SC2016,SC2086
 is 'finds a key that is left out of products of rows' fault window c/stream.c '? keys - i : $MR$;
       const size_t wide' '? keys - i : $MR$ - 1;
       const size_t wide' $by_groups
