@@ -22,6 +22,7 @@ local function tiles(implementation, prefer)
   }
 end
 local contractions = tiles()
+local contract = { { backend = "amx", mr = 14, nv = 2, dtypes = "bf16" }, table.unpack(contractions) }
 
 -- Of matrices of a few hundred rows it takes longer to pack rows for them, and to write and read what is between two
 -- layers, than to take some rows through all layers at once: of 64 inputs, 64 hidden and 16 outputs it takes 25 us on
@@ -59,10 +60,10 @@ return {
   },
   -- There are no points to unroll.
   rows_to_totals = { { backend = "cpu", accumulators = 4 } },
-  contract = { { backend = "amx", mr = 14, nv = 2, dtypes = "bf16" }, table.unpack(contractions) },
+  contract = contract,
   contract_typed = contractions,
   -- Of what is wider a stream would make products again for the columns that it has no room for.
-  contract_stream = joined(tiles("stream", { width = 256 }), contractions),
+  contract_stream = joined(tiles("stream", { width = 256 }), contract),
   chain = chain,
   chain_to_totals = chain,
   stream = tiles "stream",
