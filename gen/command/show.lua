@@ -164,7 +164,7 @@ local function show_stream(record, dims, lines)
       put(lines, "      ", "between = " .. term("weight" .. i, step.powered))
       taken = show_step(step, dims, lines, taken)
     end
-    for i, step in ipairs(pass.across and pass.across.lasts or {}) do
+    for i, step in ipairs(pass.across.lasts) do
       put(lines, "      ", "between, turned = " .. term(pass.across.weights[i]))
       taken = show_step(step, dims, lines, taken)
     end

@@ -209,7 +209,7 @@ end
 function lower_steps.stream(language, op, part, record)
   local pass_of = {}
   for _, pass in ipairs(record.passes) do
-    for _, list in ipairs { pass.firsts, pass.lasts, pass.across and pass.across.lasts or {} } do
+    for _, list in ipairs { pass.firsts, pass.lasts, pass.across.lasts } do
       for _, step in ipairs(list) do
         pass_of[step] = pass
       end
@@ -252,7 +252,7 @@ function lower_steps.stream(language, op, part, record)
     local firsts = text.map(pass.firsts, made_of)
     return {
       of = pass, firsts = firsts, lasts = text.map(pass.lasts, made_of), inner = firsts[#firsts],
-      across = text.map(pass.across and pass.across.lasts or {}, made_of),
+      across = text.map(pass.across.lasts, made_of),
     }
   end)
   return k

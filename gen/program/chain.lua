@@ -10,10 +10,6 @@ local steps = require "steps"
 
 local chain = {}
 
-local function is_same(run, other)
-  return run and other and table.concat(run, " ") == table.concat(other, " ")
-end
-
 local function begins_with(operand, run)
   for i, place in ipairs(run) do
     if operand.dim_index[i] ~= place then
@@ -35,10 +31,10 @@ end
 local function kind_of(step, batch)
   if #step.batch > 0 or #step.n ~= 1 or #step.k ~= 1 or #step.m > 1 then
     return nil
-  elseif is_same(step.m[1], batch) then
+  elseif steps.is_same_run(step.m[1], batch) then
     return "layer"
   end
-  return is_same(step.k[1], batch) and stores_outputs(step) and "total" or nil
+  return steps.is_same_run(step.k[1], batch) and stores_outputs(step) and "total" or nil
 end
 
 -- What stands against a layer of matrices, which are read as they are: an input of the step that is computed, or nil.

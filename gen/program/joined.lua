@@ -2,15 +2,14 @@
 -- language that adds to products over rows and over columns at a time has these, and computes the products once.
 --
 --   pass.across   { lasts, weights }: the steps of the other pass, whose terms are this one's rows, and the names of
---                 what is multiplied by their b; else nil
+--                 what is multiplied by their b; none in other passes
 --   record.joined { passes, steps }: what such a language has in the place of the record's
 
 local expr = require "expr"
+local steps = require "steps"
 local text = require "text"
 
 local joined = {}
-
-local most_values = 8 -- numbers at each point, as in stream.lua
 
 -- A record with other fields.
 local function with(record, fields)
@@ -43,18 +42,20 @@ end
 -- Whether steps go over the same matrices, the rows of the one being the terms of the other.
 local function are_across(step, other)
   local function same(runs, others)
-    local function written(run)
-      return table.concat(run, ",")
+    for i = 1, math.max(#runs, #others) do
+      if not steps.is_same_run(runs[i], others[i]) then
+        return false
+      end
     end
-    return table.concat(text.map(runs, written), ";") == table.concat(text.map(others, written), ";")
+    return true
   end
   return #step.m == 1 and #other.m == 1 and same(step.batch, other.batch) and same(step.m, other.k)
     and same(step.k, other.m)
 end
 
--- One pass in the place of two of one level, where the second has products over its columns alone, or nil. add and
--- lay_out: as joined.of has them.
-local function join(record, pass, other, add, lay_out)
+-- One pass in the place of two of one level, where the second has products over its columns alone, or nil. add, lay_out
+-- and most_values: as joined.of has them.
+local function join(record, pass, other, add, lay_out, most_values)
   local place = exchanged(pass, other)
   local alone = not pass.peak and not other.peak and #other.sums == 0 and #other.rows_of == 0
   if not place or not alone or pass.level ~= other.level or #pass.lasts == 0 then
@@ -106,14 +107,15 @@ local function join(record, pass, other, add, lay_out)
 end
 
 -- The passes and steps of a record with such passes, or nil where there are none. add(list, step): makes a step, and
--- adds it; lay_out(record, pass, list): finds the groups of axes of its steps, and gives a reason where there are none.
-function joined.of(record, add, lay_out)
+-- adds it; lay_out(record, pass, list): finds the groups of axes of its steps, and gives a reason where there are none;
+-- most_values: numbers that there may be at each point.
+function joined.of(record, add, lay_out, most_values)
   local list, all, i = {}, {}, 1
   while record.passes[i] do
     local pass, other = record.passes[i], record.passes[i + 1]
-    local made = other and join(record, pass, other, add, lay_out)
+    local made = other and join(record, pass, other, add, lay_out, most_values)
     list[#list + 1] = made or pass
-    for _, steps_of in ipairs { list[#list].firsts, list[#list].lasts, made and other.lasts or {} } do
+    for _, steps_of in ipairs { list[#list].firsts, list[#list].lasts, list[#list].across.lasts } do
       table.move(steps_of, 1, #steps_of, #all + 1, all)
     end
     i = i + (made and 2 or 1)

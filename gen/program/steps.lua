@@ -336,6 +336,11 @@ end
 
 -- ---- how the axes lie ----------------------------------------------------------------------------------------
 
+-- Whether two runs are of the same places; not where one is none.
+function steps.is_same_run(run, other)
+  return run and other and table.concat(run, " ") == table.concat(other, " ")
+end
+
 -- The places of a set, in some order as far as that has them, as runs: those that follow each other in every operand
 -- that has one of them are one.
 function steps.runs(set, order, operands)

@@ -206,6 +206,7 @@ function maker:pass_for(level, over)
     pass = {
       level = level, over = over, rows = self.tile & ~over, nth = #self.passes, firsts = {}, lasts = {}, values = {},
       sums = {}, gathered = {}, rows_of = {}, known_in_tile = {}, known_of_rows = {},
+      across = { lasts = {}, weights = {} },
     }
     self.by_key[key] = pass
     self.passes[#self.passes + 1] = pass
@@ -574,7 +575,7 @@ function stream.make(op, values)
   end
   record.joined = joined.of(record, function(list, step)
     return self:add(list, step)
-  end, lay_out)
+  end, lay_out, MOST_VALUES)
   return record
 end
 

@@ -156,8 +156,9 @@ static void explain(const char *program, const selection *s, const lathe_variant
     printf("  at %s%s%s\n", terminal_paint(STRONG), t->size, terminal_paint(PLAIN));
     say_dispatch(s, t, v);
     if (!why) {
-      if (lathe_workspace(v, t->dim) > 0)
-        say("workspace", "%s", units_bytes(lathe_workspace(v, t->dim)).text);
+      const double bytes = lathe_workspace(v, t->dim);
+      if (bytes > 0)
+        say("workspace", "%s", units_bytes(bytes).text);
       say_kernels(v, on, t);
     }
   }

@@ -47,9 +47,11 @@ double $v.name$_workspace(const size_t *dim) {
 }
 
 //@ end
-//@ -- Defines how threads share a variant's calls: in so many phases, by a function NAME_parts; common: the bytes of
-//@ -- temporaries, which all parts use.
+//@ -- Defines how threads share a variant's calls: in so many phases, NAME_phases, by a function NAME_parts; common: the
+//@ -- bytes that all parts use.
 //@ function define_sharing(v, phases, common)
+enum { $v.name$_phases = $phases$ };
+
 static double $v.name$_common(const size_t *dim) {
   const lathe_args sizes = {.dim = {$(dims())}}, *args = &sizes;
   (void)args;
@@ -58,7 +60,7 @@ static double $v.name$_common(const size_t *dim) {
 
 //@ if is_tried then
 extern const lathe_sharing $v.name$_sharing;
-const lathe_sharing $v.name$_sharing = {$phases$, $v.name$_parts, $v.name$_common};
+const lathe_sharing $v.name$_sharing = {$v.name$_phases, $v.name$_parts, $v.name$_common};
 
 //@ end
 //@ end

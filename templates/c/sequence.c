@@ -3,19 +3,13 @@
  * the workspace in all of them; what a run has besides lies after these. */
 
 //@ end
-//@ -- What a run says of how threads share it: how many phases.
-//@ local function phases_of(run)
-//@   local programs = op.sequence.runs[run.run].programs
-//@   local passes, phases = programs.stream and (programs.stream.joined or programs.stream).passes or {}, 0
-//@   for _, pass in ipairs(passes) do
-//@     phases = phases + (pass.across and 2 or 1)
-//@   end
-//@   return programs.stream and phases or #(programs.steps or programs.nest).steps
-//@ end
 //@ for _, v in ipairs(variants) do
-//@ local names, before, phases = {}, {}, 0
-//@ for i, run in ipairs(part.runs) do
-//@   names[i], before[i], phases = v.name .. "_run" .. i, phases, phases + phases_of(run)
+//@ -- The runs' names, the phases of each, and those of all runs before it.
+//@ local names, phases, before = {}, {}, {}
+//@ for i in ipairs(part.runs) do
+//@   names[i] = v.name .. "_run" .. i
+//@   before[i] = i > 1 and table.concat(phases, " + ") or "0"
+//@   phases[i] = names[i] .. "_phases"
 //@ end
 /* Bytes that all parts have in common, of the run that has most. */
 static double $v.name$_common(const size_t *dim) {
@@ -42,13 +36,13 @@ double $v.name$_workspace(const size_t *dim) {
 static size_t $v.name$_parts(const size_t *dim, int phase) {
   //@ for i = #names, 1, -1 do
   if (phase >= $(before[i]))
-    return $(names[i])_parts(dim, phase - $(before[i]));
+    return $(names[i])_parts(dim, phase - ($(before[i])));
   //@ end
   return 0;
 }
 
 extern const lathe_sharing $v.name$_sharing;
-const lathe_sharing $v.name$_sharing = {$phases$, $v.name$_parts, $v.name$_common};
+const lathe_sharing $v.name$_sharing = {$(table.concat(phases, " + ")), $v.name$_parts, $v.name$_common};
 
 extern const lathe_way $v.name$_ways[];
 const lathe_way $v.name$_ways[] = {
@@ -66,8 +60,8 @@ void $v.name$(const lathe_args *args) {
   lathe_args run = *args;
 
   //@ for i, name in ipairs(names) do
-  run.phase = args->phase - $(before[i]);
-  if (args->parts == 0 || (run.phase >= 0 && run.phase < $((before[i + 1] or phases) - before[i])))
+  run.phase = args->phase - ($(before[i]));
+  if (args->parts == 0 || (run.phase >= 0 && run.phase < $(phases[i])))
     $name$(&run);
   //@ end
 }
