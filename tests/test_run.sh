@@ -26,6 +26,10 @@ says 'FAILED echo 1 passed, 0 failed; exit 3: status 3, yet no test failed'
 says 'FAILED echo nothing: ended with status 0 and without a summary'
 says 'FAILED nosuchprogram: was not built; configure says what is missing'
 says '3 passed, 4 failed'
+printf 'echo "FAILED a line: test 1 = 2"; echo "  more of it"; echo 1 passed, 1 failed; exit 1\n' >test_bad.sh
+run "sh \"$tmp/test_bad.sh\"" nosuchprogram
+is 'says once more, at the end, what failed' test "$(sed '1,/^what failed$/d' output | tr '\n' '|')" = \
+  'FAILED test_bad.sh: a line: test 1 = 2|FAILED nosuchprogram: was not built; configure says what is missing|1 passed, 2 failed|'
 
 # The one ends when it is asked to, and is to take along what it started; the other has to be killed.
 run 'echo 1 passed, 0 failed' 'echo so far; sleep 300 & echo $! >pid; wait'
