@@ -24,6 +24,7 @@
 --   record.random        whether there are random numbers
 --   record.reads         what the leaves "read", "inside" and "same" of its values stand for, by name: reads.lua
 --   record.products      { sum, factor, other }: the lasts as the op's values have them, with their two factors
+--   record.leaves_out    whether kernels may leave out points, by places or indexes that say that they do not count
 --   record.by_indexes    whether indexes are between the products: how many of its points count is not known
 --   record.joined        of languages that can, other passes and their steps (joined.lua); nil where there are none
 --   record.widths        the axes that are summed over within products, and those that products over columns add: a set
@@ -565,6 +566,7 @@ function stream.make(op, values)
     for _, value in ipairs(pass.values) do
       expr.visit({ value.node }, function(node)
         record.by_indexes = record.by_indexes or node.op == "whole"
+        record.leaves_out = record.leaves_out or pass.without and (node.op == "whole" or node.op == "position")
       end)
     end
     find_elsewhere(record, pass)

@@ -300,22 +300,18 @@ local function sums_in_order(op)
   return op.template == "contract"
 end
 
--- The streams that an op's kernels are, or are of, that have masks: they leave out terms which those make zero.
-local function masked_streams(op)
-  local list = {}
-  local function note(stream)
-    list[#list + 1] = stream and (stream.by_indexes or stream.masked ~= 0) and stream or nil
-  end
-  note(op.stream)
+-- Whether an op's kernels are streams, or made of some, that leave out terms which a mask makes zero.
+local function leaves_out(op)
+  local found = op.stream and op.stream.leaves_out
   for _, run in ipairs(op.sequence and op.sequence.runs or {}) do
-    note(run.programs.stream)
+    found = found or run.programs.stream and run.programs.stream.leaves_out
   end
-  return list
+  return found or false
 end
 
 -- The products with a factor that some kernel may round, or whose terms it may leave out, or nil.
 local function products_between(op)
-  local found = #masked_streams(op) > 0
+  local found = leaves_out(op)
   for _, variant in ipairs(op.planned) do
     found = found or variant.params.products == "narrow"
   end
@@ -425,7 +421,7 @@ function trace.op(op)
   op.magnitudes = magnitudes_of(op)
   op.work = expr.work(roots_of(op))
   op.masked = op.stream and op.stream.masked or 0
-  op.leaves_out = op.stream and op.stream.by_indexes or not op.stream and #masked_streams(op) > 0
+  op.leaves_out = leaves_out(op) and (op.masked == 0 or op.stream.by_indexes or false)
   op.read_at = read_at(op)
   op.apart = by_operand(op, apart.of)
   op.extremes = by_operand(op, has_extreme)

@@ -65,6 +65,13 @@ declare("normed", { "f32" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e
     return sum(score * v, "t") / (max(score, "t") + 1)
   end, { backward = {} })
 
+-- A mask that makes a number 0, in f64 alone, which is nowhere rounded to fewer bits: what is multiplied by it is not read.
+declare("cut", { "f64" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e" } }, { o = { "s", "e" } },
+  function(q, k, v)
+    local score = select(gt(position "t", position "s"), sum(q * k, "d"), -2)
+    return sum(max(score, 0) * v, "t")
+  end)
+
 -- No reduction of rows but the product: products of matrices do it too.
 declare("gated", { "f32", "f16" },
   { q = { "b", "h", "s", "d" }, k = { "b", "h", "t", "d" }, v = { "b", "h", "t", "e" } }, { o = { "b", "h", "s", "e" } },
