@@ -64,7 +64,7 @@ struct lathe_bench {
   /* The dimensions whose places say which points masks leave, a bit each, and their share; null where all count. */
   unsigned masked;
   lathe_cost *share;
-  bool leaves_out; /* kernels may leave out more, by indexes or factors of 0: how much is not known */
+  bool leaves_out; /* kernels may leave out more, by indexes or 0s: how much is not known */
   /* References in higher precision. Floating operands are arrays of double (f64) or long double (wide, for checking f64
    * itself; null where none of that is built); after the operands comes one more buffer for each floating output, in
    * order, which takes its magnitude, and three for each output among the rounded terms: the indexes asked about, their
