@@ -159,8 +159,18 @@ function forms.sigmoid(k, args, node)
   return narrow.sigmoid(complement and args[1][1] or args[1], k.dtype, is_rounded(node[1]), complement)
 end
 
+-- Whether a value is a sum of products.
+local function is_result(node)
+  for _, place in ipairs(moves[node.op] or {}) do
+    if is_result(node[place]) then
+      return true
+    end
+  end
+  return node.op == "result"
+end
+
 -- By a sum, or by what is made of reductions' results: one division for all points. What is the same for
--- all points and is narrow later is divided without the steps that make it exact.
+-- all points, or a sum of products, and is narrow later is divided without the steps that make it exact.
 function forms.div(k, args, node)
   local by, inexact = node[2], is_narrow(k) and k.set.quotient
   local rounded = is_rounded(by) or by.op == "reduced" and kind_of(k, by.name) == "sum"
@@ -172,7 +182,7 @@ function forms.div(k, args, node)
   end
   if k:varies(node[1]) and not k:varies(by) and rounded then
     return args[1] * reciprocal()
-  elseif inexact and not k:varies(node) then
+  elseif inexact and (not k:varies(node) or is_result(node[1])) then
     return (by.op == "count" or args[2].op == "root") and args[1] * reciprocal() or expr.make("quotient", args)
   end
 end

@@ -56,8 +56,8 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
     return Rows::PEAK && of == 0 ? -INFINITY : 0;
   }
 
-  /* What follows of sums from row m on, in their place. WHOLE: all rows and keys are there; FREE: and count;
-   * ALIGNED: operands at whole points are. */
+  /* What follows of sums from row m on, in their place; beyond the last row, what follows there. WHOLE: all keys are
+   * there; FREE: and count; ALIGNED: operands at whole points are. */
   template <bool WHOLE, bool FREE, bool ALIGNED, typename Inner>
   static __device__ __forceinline__ void follow(const Inner &a, keys &tile, size_t m, size_t key) {
     typename Rows::row_found rows[TILES][2];
@@ -73,7 +73,7 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
         const auto keys = a.template find_keys<2>(column, there);
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-          const size_t row = m + row_of(i, half);
+          const size_t row = lathe_least(m + row_of(i, half), a.m_count - 1);
           float two[FIRSTS][2], to[RESULTS][2];
 #pragma unroll
           for (int of = 0; of < FIRSTS; of++)
@@ -83,7 +83,7 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
 #pragma unroll
           for (int of = 0; of < RESULTS; of++)
             to[of][0] = to[of][1] = nothing(of);
-          if (WHOLE || (row < a.m_count && there > 0))
+          if (WHOLE || there > 0)
             Rows::template results<FREE, WHOLE, ALIGNED>(a, rows[i][half], keys, row, column, two,
                                                          there, to);
 #pragma unroll
@@ -95,6 +95,9 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
       }
   }
 
+  /* By what sums of a thread's rows become smaller where a peak grows. */
+  typedef float shares[TILES][2];
+
   /* Makes sums of a row's products that are below a peak smaller. */
   static __device__ __forceinline__ void shrink(columns &sums, int i, int half, float by) {
 #pragma unroll
@@ -105,11 +108,15 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
         sums[last][i][j][half * 2 + 1] *= by;
       }
   }
+  static __device__ __forceinline__ void shrink(columns &sums, const shares &by) {
+#pragma unroll
+    for (int nth = 0; nth < TILES * 2 && Rows::PEAK; nth++)
+      shrink(sums, nth / 2, nth % 2, by[nth / 2][nth % 2]);
+  }
 
-  /* Gathers `there` keys, and leaves factors of their products in place of their numbers. WHOLE: that is all of
-   * them. */
-  template <bool WHOLE>
-  __device__ __forceinline__ void gather(keys &tile, columns &products, int there) {
+  /* Gathers `there` keys, and leaves factors of their products in place of their numbers; by: of products of keys
+   * before. WHOLE: that is all of them. */
+  template <bool WHOLE> __device__ __forceinline__ void gather(keys &tile, shares &by, int there) {
 #pragma unroll
     for (int i = 0; i < TILES; i++)
 #pragma unroll
@@ -123,10 +130,9 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
 #pragma unroll
           for (int lanes = 1; lanes < 4; lanes *= 2)
             mine = lathe_peak_of(mine, __shfl_xor_sync(0xffffffff, mine, lanes));
-          const float by = lathe_shrink_near(peak[i][half], mine);
-          Rows::scale(sums[i][half], by);
+          by[i][half] = lathe_shrink_near(peak[i][half], mine);
+          Rows::scale(sums[i][half], by[i][half]);
           peak[i][half] = mine;
-          shrink(products, i, half, by);
         }
         const float below = lathe_peak_below(peak[i][half]) * LATHE_LOG2_E;
 #pragma unroll
@@ -149,13 +155,13 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
       }
   }
 
-  /* Takes the sums of a tile of keys. at: where the rows from m on are; asked: what masks ask of the keys; whole:
-   * whether all of the rows are there. */
+  /* Takes the sums of a tile of keys. at: where the rows from m on are; asked: what masks ask of the keys; by: what
+   * products of keys before are to be made smaller by. */
   template <typename Inner>
   __device__ __forceinline__ void take(const Inner &a, const typename Rows::rows_at &at,
-                                       const typename Rows::keys_at &asked, keys &tile,
-                                       columns &products, size_t m, size_t key, bool whole) {
-    if (whole && key + KEYS <= a.n_count) {
+                                       const typename Rows::keys_at &asked, keys &tile, shares &by,
+                                       size_t m, size_t key) {
+    if (key + KEYS <= a.n_count) {
       const bool is_free = Rows::FREE && Rows::is_free(at, asked, a, key, KEYS);
       if (is_free && a.whole_values)
         follow<true, true, true>(a, tile, m, key);
@@ -165,11 +171,11 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
         follow<true, false, true>(a, tile, m, key);
       else
         follow<true, false, false>(a, tile, m, key);
-      gather<true>(tile, products, KEYS);
+      gather<true>(tile, by, KEYS);
     } else {
       follow<false, false, false>(a, tile, m, key);
       const long long there = (long long)a.n_count - (long long)key;
-      gather<false>(tile, products, there < KEYS ? (int)there : KEYS);
+      gather<false>(tile, by, there < KEYS ? (int)there : KEYS);
     }
   }
 
@@ -300,10 +306,16 @@ template <typename Rows, int TILES, int TILES_KEYS, int LAST> struct lathe_tenso
       Rows::finish_rows(a, m + row);
     lathe_each<LASTS>([&](auto last) {
       constexpr int N = decltype(last)::value;
+      using results = lathe_results_of_warp<LAST * 8>;
+      const auto &step = b.template at<N>();
+      const bool whole =
+          step.whole_values && m + TILES * 16 <= step.m_count && n + LAST * 8 <= step.n_count;
 #pragma unroll
       for (int i = 0; i < TILES; i++)
-        lathe_results_of_warp<LAST * 8>::template finish<false>(b.template at<N>(), products[N][i],
-                                                                lines, m + i * 16, n, 0);
+        if (whole)
+          results::template finish<true>(step, products[N][i], lines, m + i * 16, n, 0);
+        else
+          results::template finish<false>(step, products[N][i], lines, m + i * 16, n, 0);
     });
   }
 };
@@ -487,7 +499,9 @@ struct lathe_tensor_stream {
                         keys_of(N, turn) + at * sums_of::slice_b::CHUNKS);
         memcpy(tile[N], sums.sums, sizeof tile[N]);
       });
-      rows.take(c, own, asked, tile, products, m + first, key + first_key, m + BM <= c.m_count);
+      typename rows_of::shares by;
+      rows.take(c, own, asked, tile, by, m + first, key + first_key);
+      rows_of::shrink(products, by);
       lathe_await_groups<1>();
       __syncthreads();
       copy_values(following, turn ^ 1);
