@@ -183,7 +183,8 @@ mkdir -p "$tmp/cuda_faults/out" && cd "$tmp/cuda_faults" || exit 1
 checked() { LD_LIBRARY_PATH=../cuda "$bench" --backend cuda --check-only --seed 3470038501 --variant '*stream*' "$@"; }
 is 'configures for faults of CUDA' configure_emulator '--ops=causal,window,weighted,-*_backward*' --dtypes=f32,f16
 is 'takes the runtime for faults of CUDA' reuse
-is 'finds sums that are not made smaller' fault causal cuda/stream_tensor.h 'shrink(products, i, half, by);' '' \
+is 'finds sums that are not made smaller' fault causal cuda/stream_tensor.h \
+  'shrink(sums, nth / 2, nth % 2, by[nth / 2][nth % 2]);' ';' \
   --dtype f16 --size "$grouped"
 is 'finds keys that are not gathered' fault weighted cuda/stream.h \
   'of.add(step, slices_of(of, r), m, n, key, key + keys);' \
