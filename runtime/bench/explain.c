@@ -45,13 +45,14 @@ static void say_made(const lathe_variant *v) {
 
 /* How its code is read as instructions. */
 static void say_disassembly(const char *program, const lathe_variant *v) {
+  static const char *const by[] = {
+      [LATHE_CUDA] = "cuobjdump --dump-sass", [LATHE_VULKAN] = "spirv-dis"};
   const char *path = lathe_variants_made[v - lathe_variants][0].path;
 
   if (path && v->run)
     say("disassembly", "objdump -d --no-show-raw-insn --disassemble=%s %s", v->name, program);
   else if (path)
-    say("disassembly", "%s out/gen/%s",
-        v->backend->kind == LATHE_CUDA ? "cuobjdump --dump-sass" : "spirv-dis", path);
+    say("disassembly", "%s out/gen/%s", by[v->backend->kind], path);
 }
 
 static void say_kernel(const device_kernel *k) {
