@@ -326,13 +326,43 @@ const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "places",
 //@     return k:access(operand, how, ("(%s + %s)"):format(home(operand), nth))
 //@   end,
 //@ }
+//@ -- Whether an input is a random number that points along an index have side by side.
+//@ local function is_beside(step, x, along)
+//@   local places = x.kind == "random" and k.lanes > 1 and x.places or {}
+//@   for i, place in ipairs(places) do
+//@     local letter, within, extent = index_of(step, place)
+//@     if (letter == along) ~= (i == #places) or i == #places and (within ~= "1" or extent) then
+//@       return false
+//@     end
+//@   end
+//@   return #places > 0
+//@ end
+//@ -- How elsewhere.c asks for those of a vector.
+//@ local function beside(name)
+//@   local narrow = tostring(k.dtype ~= k.compute)
+//@   return {
+//@     number = language.number, signed = language.signed, unsigned = language.unsigned, element = language.element,
+//@     random = function(seed, offset, nth)
+//@       return ("lathe_random_beside(%s, %s, %s, %s, %d, %s)"):format(seed, offset, nth, narrow, k.lanes, name)
+//@     end,
+//@   }
+//@ end
 //@ -- Numbers that a vector of points reads elsewhere, or finds by their places: see call.
 //@ local function numbers_elsewhere(step, x, at, along, lanes)
 //@ local name, single = x.variable .. "numbers", k.lanes == 1
-//@ local function index(place)
+//@ local function index(place, is_first)
 //@   local letter, within, extent = index_of(step, place)
 //@   local of = at[letter] or "here->" .. letter
-//@   return place_of(letter == along and not single and "(" .. of .. " + lane)" or of, within, extent)
+//@   return place_of(letter == along and not single and not is_first and "(" .. of .. " + lane)" or of, within, extent)
+//@ end
+//@ if is_beside(step, x, along) then
+uint32_t $name$of[$k.lanes$];
+$(E.number(x, function(place) return index(place, true) end, beside(name .. "of")));
+$k.number$ $name$[$k.lanes$];
+for (size_t lane = 0; lane < $k.lanes$; lane++)
+  $name$[lane] = ($k.number$)(int32_t)$name$of[lane] * $(k.dtype ~= k.compute and "0x1p-16f" or k.number == "double" and "0x1p-24" or "0x1p-24f");
+const $k.vector$ $x.variable$ = $(k.own:text("load_own", name, "0"));
+//@ return
 //@ end
 //@ local number = E.number(x, index, language)
 //@ local is_mask, vector = x.node.type == "m", k.own:text("load_own", name, "0")

@@ -41,18 +41,18 @@ static inline double lathe_random(int64_t seed, int64_t offset, size_t point, bo
                 : (double)(word >> 8) * 0x1p-24;
 }
 
-/* The words of LATHE_COUNTERS counters from `first` on; word w of counter c is at [w][c]. */
-static inline void lathe_philox(int64_t seed, int64_t offset, uint64_t first,
+/* The words of some counters from `first` on, LATHE_COUNTERS at most; word w of counter c is at [w][c]. */
+static inline void lathe_philox(int64_t seed, int64_t offset, uint64_t first, int counters,
                                 uint32_t words[4][LATHE_COUNTERS]) {
   uint32_t key0 = (uint32_t)seed, key1 = (uint32_t)((uint64_t)seed >> 32);
-  for (int c = 0; c < LATHE_COUNTERS; c++) {
+  for (int c = 0; c < counters; c++) {
     words[0][c] = (uint32_t)(first + (uint64_t)c);
     words[1][c] = (uint32_t)((first + (uint64_t)c) >> 32);
     words[2][c] = (uint32_t)offset;
     words[3][c] = (uint32_t)((uint64_t)offset >> 32);
   }
   for (int round = 0; round < 10; round++) {
-    for (int c = 0; c < LATHE_COUNTERS; c++) {
+    for (int c = 0; c < counters; c++) {
       const uint64_t product0 = (uint64_t)0xd2511f53 * words[0][c];
       const uint64_t product1 = (uint64_t)0xcd9e8d57 * words[2][c];
       words[0][c] = (uint32_t)(product1 >> 32) ^ words[1][c] ^ key0;
@@ -65,13 +65,26 @@ static inline void lathe_philox(int64_t seed, int64_t offset, uint64_t first,
   }
 }
 
+/* What the numbers of some points side by side are multiples of 2^-24 by, or narrow ones of 2^-16: 16 at most. */
+static inline void lathe_random_beside(int64_t seed, int64_t offset, size_t first, bool narrow,
+                                       size_t count, uint32_t *multiples) {
+  const size_t each = narrow ? 8 : 4;
+  uint32_t words[4][LATHE_COUNTERS];
+  lathe_philox(seed, offset, first / each, count > 4 ? count > 8 ? 8 : 4 : 2, words);
+  for (size_t nth = 0; nth < count; nth++) {
+    const size_t at = first % each + nth;
+    multiples[nth] =
+        narrow ? words[at % 8 / 2][at / 8] >> at % 2 * 16 & 0xffff : words[at % 4][at / 4] >> 8;
+  }
+}
+
 /* The numbers of at least the `count` points from `first`, a multiple of 8, on; there is room for
  * LATHE_NUMBERS, at least as many. */
 static inline void lathe_randoms_f32(int64_t seed, int64_t offset, size_t first, size_t count,
                                      float *numbers) {
   uint32_t words[4][LATHE_COUNTERS];
   for (size_t c = 0; 4 * c < count; c += LATHE_COUNTERS) {
-    lathe_philox(seed, offset, first / 4 + c, words);
+    lathe_philox(seed, offset, first / 4 + c, LATHE_COUNTERS, words);
     for (size_t i = 0; i < 4 * LATHE_COUNTERS; i++) {
       numbers[4 * c + i] = (float)(int32_t)(words[i % 4][i / 4] >> 8) * 0x1p-24f;
     }
@@ -83,7 +96,7 @@ static inline void lathe_randoms_narrow(int64_t seed, int64_t offset, size_t fir
                                         float *numbers) {
   uint32_t words[4][LATHE_COUNTERS];
   for (size_t c = 0; 8 * c < count; c += LATHE_COUNTERS) {
-    lathe_philox(seed, offset, first / 8 + c, words);
+    lathe_philox(seed, offset, first / 8 + c, LATHE_COUNTERS, words);
     for (size_t i = 0; i < 4 * LATHE_COUNTERS; i++) {
       const uint32_t word = words[i % 4][i / 4];
       numbers[8 * c + 2 * i] = (float)(int32_t)(word & 0xffff) * 0x1p-16f;
@@ -96,7 +109,7 @@ static inline void lathe_randoms_f64(int64_t seed, int64_t offset, size_t first,
                                      double *numbers) {
   uint32_t words[4][LATHE_COUNTERS];
   for (size_t c = 0; 4 * c < count; c += LATHE_COUNTERS) {
-    lathe_philox(seed, offset, first / 4 + c, words);
+    lathe_philox(seed, offset, first / 4 + c, LATHE_COUNTERS, words);
     for (size_t i = 0; i < 4 * LATHE_COUNTERS; i++) {
       numbers[4 * c + i] = (double)(words[i % 4][i / 4] >> 8) * 0x1p-24;
     }
