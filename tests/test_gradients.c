@@ -378,7 +378,8 @@ static void test_philox_answers(void **state) {
 
   (void)state;
   for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-    lathe_philox((int64_t)known[k].seed, (int64_t)known[k].offset, known[k].counter, LATHE_COUNTERS, words);
+    lathe_philox((int64_t)known[k].seed, (int64_t)known[k].offset, known[k].counter, LATHE_COUNTERS,
+                 words);
     for (int w = 0; w < 4; w++)
       assert_int_equal(words[w][0], known[k].word[w]);
   }
