@@ -309,23 +309,6 @@ local function added_in_order(sum)
   return (0.5 * expr.sqrt(count) + expr.leaf("narrow", "") * count / 128) * rounded(sum)
 end
 
--- What is added to the error of a product, { sum, factor, other, reads_all }, whose factor comes of other products. It
--- may be rounded to elements, vanish where it is below what those tell from 0, or be infinite where it, with its own
--- error, is beyond the largest of them. Where it is 0, as a mask makes it, the other factor may not be read, whatever
--- that is, unless the product reads_all.
-local function between(product, error_of_factor)
-  local by, least = expr.leaf("narrowed", "narrowed"), expr.leaf("vanishing", "vanishing")
-  local off = by * rounded(product.sum[1]) + least / unit() * rounded(product.other)
-  local largest = expr.abs(product.factor) + error_of_factor * unit()
-  local is_finite = expr.lt(largest, expr.leaf("bursting", "bursting"))
-  local all = expr.select(expr.gt(by, 0), expr.select(is_finite, off, math.huge), 0)
-  if not product.reads_all then
-    local is_read = expr.lt(expr.abs(product.other), math.huge)
-    all = expr.select(expr.all_of(expr.eq(product.factor, 0), expr.negate(is_read)), math.huge, all)
-  end
-  return expr.sum(all, product.sum.k)
-end
-
 local function factors_of(product, found)
   for i = 1, 2 do
     local factor = product[i]
@@ -336,6 +319,27 @@ local function factors_of(product, found)
     end
   end
   return found
+end
+
+-- What is added to the error of a product, { sum, factor, other, reads_all }, whose factor comes of other products. It
+-- may be rounded to elements, vanish where it is below what those tell from 0, or be infinite where it, with its own
+-- error, is beyond the largest of them. Where a part of it is 0, as a mask makes it, the others and the other factor may
+-- not be read, whatever they are, unless the product reads_all.
+local function between(product, error_of_factor)
+  local by, least = expr.leaf("narrowed", "narrowed"), expr.leaf("vanishing", "vanishing")
+  local off = by * rounded(product.sum[1]) + least / unit() * rounded(product.other)
+  local largest = expr.abs(product.factor) + error_of_factor * unit()
+  local is_finite = expr.lt(largest, expr.leaf("bursting", "bursting"))
+  local all = expr.select(expr.gt(by, 0), expr.select(is_finite, off, math.huge), 0)
+  if not product.reads_all then
+    local is_cut, is_read = nil, expr.lt(expr.abs(product.other), math.huge)
+    for _, part in ipairs(product.factor.op == "mul" and factors_of(product.factor, {}) or { product.factor }) do
+      is_cut = is_cut and expr.any_of(is_cut, expr.eq(part, 0)) or expr.eq(part, 0)
+      is_read = expr.all_of(is_read, expr.lt(expr.abs(part), math.huge))
+    end
+    all = expr.select(expr.all_of(is_cut, expr.negate(is_read)), math.huge, all)
+  end
+  return expr.sum(all, product.sum.k)
 end
 
 -- What is added to the error of a product of three factors or more where kernels group them as their operands lie: some
