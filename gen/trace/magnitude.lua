@@ -323,8 +323,8 @@ end
 
 -- What is added to the error of a product, { sum, factor, other, reads_all }, whose factor comes of other products. It
 -- may be rounded to elements, vanish where it is below what those tell from 0, or be infinite where it, with its own
--- error, is beyond the largest of them. Where a part of it is 0, as a mask makes it, the others and the other factor may
--- not be read, whatever they are, unless the product reads_all.
+-- error, is beyond the largest of them. Where a part of it is 0, as a mask makes it, what that is multiplied by may not
+-- be read, whatever it is, unless the product reads_all.
 local function between(product, error_of_factor)
   local by, least = expr.leaf("narrowed", "narrowed"), expr.leaf("vanishing", "vanishing")
   local off = by * rounded(product.sum[1]) + least / unit() * rounded(product.other)
