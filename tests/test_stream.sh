@@ -63,6 +63,8 @@ is 'is right in C of special values' right_on_cpu --no-probe --op 'causal*,windo
   --size b=1xh=2xg=2xs=30xt=70xd=8xe=8
 is 'is right in C of special values without powers' right_on_cpu --op 'normed*,cut' --special nan,inf,zero,denormal \
   --size s=9xt=300xd=7xe=3,s=9xt=1xd=7xe=3
+is 'is right in C of a weight that a mask leaves out' right_on_cpu --no-probe --op left --special nan,inf --seed 5 \
+  --size s=3xt=41xd=1xe=1,s=2xt=30xd=2xe=5
 # Large enough for threads to share: several matrices, and blocks of rows of one.
 shared='--no-probe --threads 3 --dtype f16 --size b=1xh=2xg=2xs=170xt=340xd=24xe=40,b=1xh=1xg=1xs=550xt=333xd=72xe=40'
 # shellcheck disable=SC2086

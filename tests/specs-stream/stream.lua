@@ -66,10 +66,18 @@ declare("normed", { "f32" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e
   end, { backward = {} })
 
 -- A mask that makes a number 0, in f64 alone, which is nowhere rounded to fewer bits: what is multiplied by it is not read.
-declare("cut", { "f64" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e" }, w = { "s", "t" } }, { o = { "s", "e" } },
-  function(q, k, v, w)
+declare("cut", { "f64" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e" } }, { o = { "s", "e" } },
+  function(q, k, v)
     local score = select(gt(position "t", position "s"), sum(q * k, "d"), -2)
-    return sum(max(score, 0) * w * v, "t")
+    return sum(max(score, 0) * v, "t")
+  end)
+
+-- The same of a power, by which a weight at each point is multiplied as well.
+declare("left", { "f32" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e" }, w = { "s", "t" } }, { o = { "s", "e" } },
+  function(q, k, v, w)
+    local score = select(le(position "t", position "s"), sum(q * k, "d"), -inf)
+    local p = exp(score - max(score, "t"))
+    return sum(p * w * v, "t") / sum(p, "t")
   end)
 
 -- No reduction of rows but the product: products of matrices do it too.
