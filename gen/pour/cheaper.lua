@@ -25,17 +25,21 @@ local moves = {
   select = { 2, 3 },
 }
 
+-- Whether a value is, or may be moved from, one of which something holds.
+local function comes_of(node, holds)
+  for _, place in ipairs(moves[node.op] or {}) do
+    if comes_of(node[place], holds) then
+      return true
+    end
+  end
+  return not moves[node.op] and holds(node)
+end
+
 -- A value that was rounded itself: not an operand's element, nor a plain number.
 local function is_rounded(node)
-  if moves[node.op] then
-    for _, place in ipairs(moves[node.op]) do
-      if is_rounded(node[place]) then
-        return true
-      end
-    end
-    return false
-  end
-  return #node > 0
+  return comes_of(node, function(of)
+    return #of > 0
+  end)
 end
 cheaper.is_rounded = is_rounded
 
@@ -161,12 +165,9 @@ end
 
 -- Whether a value is a sum of products.
 local function is_result(node)
-  for _, place in ipairs(moves[node.op] or {}) do
-    if is_result(node[place]) then
-      return true
-    end
-  end
-  return node.op == "result"
+  return comes_of(node, function(of)
+    return of.op == "result"
+  end)
 end
 
 -- By a sum, or by what is made of reductions' results: one division for all points. What is the same for

@@ -314,18 +314,21 @@ for (size_t lane = 0; lane < $k.lanes$; lane++)
 const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "places", "0"));
 //@ end
 //@ end
-//@ -- How elsewhere.c spells C.
-//@ language = {
-//@   number = "(" .. k.number .. ")", signed = "(int64_t)", unsigned = "(size_t)",
-//@   random = function(seed, offset, nth)
-//@     local narrow = tostring(k.dtype ~= k.compute)
-//@     return ("(%s)lathe_random(%s, %s, %s, %s)"):format(k.number, seed, offset, nth, narrow)
-//@   end,
-//@   element = function(operand, nth)
-//@     local how = operand.dtype and "load_index" or "load_number"
-//@     return k:access(operand, how, ("(%s + %s)"):format(home(operand), nth))
-//@   end,
-//@ }
+//@ -- How elsewhere.c spells C, where random numbers are asked for by some text: of a seed, an offset, a point, and
+//@ -- whether they are of a type of 16 bits.
+//@ local function language_of(random)
+//@   return {
+//@     number = "(" .. k.number .. ")", signed = "(int64_t)", unsigned = "(size_t)",
+//@     random = function(seed, offset, nth)
+//@       return random:format(seed, offset, nth, tostring(k.dtype ~= k.compute))
+//@     end,
+//@     element = function(operand, nth)
+//@       local how = operand.dtype and "load_index" or "load_number"
+//@       return k:access(operand, how, ("(%s + %s)"):format(home(operand), nth))
+//@     end,
+//@   }
+//@ end
+//@ language = language_of("(" .. k.number .. ")lathe_random(%s, %s, %s, %s)")
 //@ -- Whether an input is a random number that points along an index have side by side.
 //@ local function is_beside(step, x, along)
 //@   local places = x.kind == "random" and k.lanes > 1 and x.places or {}
@@ -337,16 +340,6 @@ const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "places",
 //@   end
 //@   return #places > 0
 //@ end
-//@ -- How elsewhere.c asks for those of a vector.
-//@ local function beside(name)
-//@   local narrow = tostring(k.dtype ~= k.compute)
-//@   return {
-//@     number = language.number, signed = language.signed, unsigned = language.unsigned, element = language.element,
-//@     random = function(seed, offset, nth)
-//@       return ("lathe_random_beside(%s, %s, %s, %s, %d, %s)"):format(seed, offset, nth, narrow, k.lanes, name)
-//@     end,
-//@   }
-//@ end
 //@ -- Numbers that a vector of points reads elsewhere, or finds by their places: see call.
 //@ local function numbers_elsewhere(step, x, at, along, lanes)
 //@ local name, single = x.variable .. "numbers", k.lanes == 1
@@ -357,7 +350,8 @@ const $k.vector$ $x.variable$ = $(k.own:text("load_own", x.variable .. "places",
 //@ end
 //@ if is_beside(step, x, along) then
 uint32_t $name$of[$k.lanes$];
-$(E.number(x, function(place) return index(place, true) end, beside(name .. "of")));
+//@ local all = language_of(("lathe_random_beside(%%s, %%s, %%s, %%s, %d, %sof)"):format(k.lanes, name))
+$(E.number(x, function(place) return index(place, true) end, all));
 $k.number$ $name$[$k.lanes$];
 for (size_t lane = 0; lane < $k.lanes$; lane++)
   $name$[lane] = ($k.number$)(int32_t)$name$of[lane] * $(k.dtype ~= k.compute and "0x1p-16f" or k.number == "double" and "0x1p-24" or "0x1p-24f");
