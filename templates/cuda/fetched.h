@@ -141,8 +141,8 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
     lathe_begin_mma();
 #pragma unroll
     for (int nth = 0; nth < 4; nth++)
-      lathe_group_mma_numbers<COLUMNS>(sums, a[nth],
-                                       stage + left::CHUNKS + right::line_of(0, nth * STEP));
+      lathe_group_mma_numbers<COLUMNS>(sums, a[nth], stage + left::CHUNKS,
+                                       right::line_of(0, nth * STEP));
     lathe_end_mma();
     before = t.stage;
     t.next();
@@ -151,13 +151,13 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
   /* Adds a stage while what was multiplied before it goes on. */
   __device__ __forceinline__ void add_stage(const uint4 *room, ring &r, turn &t, int &before) {
     const uint4 *const stage = await(room, r, t);
-    const int rows = (int)threadIdx.x / 128 * 64;
+    const int rows = lathe_rows_of_group();
     lathe_begin_mma();
 #pragma unroll
     for (int term = 0; term < BK; term += STEP)
       lathe_group_mma<COLUMNS, LEFT_ALONG_K, RIGHT_ALONG_K>(
-          (const element *)nullptr, sums, stage + left::line_of(rows, term),
-          stage + left::CHUNKS + right::line_of(0, term));
+          (const element *)nullptr, sums, stage, left::line_of(rows, term), stage + left::CHUNKS,
+          right::line_of(0, term));
     lathe_end_mma();
     lathe_await_mma<1>(sums);
     give_back(r, before);

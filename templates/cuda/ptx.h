@@ -318,8 +318,8 @@ static __device__ __forceinline__ void lathe_mma_numbers(float (&sums)[4], const
 }
 
 /* Tensor cores that read shared memory by themselves, for groups of four warps: sums += a * b of 64 x 16 and 16 x N
- * elements, of which each thread has what it has of mma's sums. A factor's first line is at an address in shared
- * memory, where chunks lie as in tensor.h. */
+ * elements, of which each thread has what it has of mma's sums. A factor's first line is at a chunk from an address in
+ * shared memory on, where chunks lie as in tensor.h. */
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 /* What threads have written, before the tensor cores read it. */
 static __device__ __forceinline__ void lathe_show_tensor_cores() {
@@ -351,12 +351,14 @@ static __device__ __forceinline__ void lathe_await_mma(float (&sums)[TILES][4]) 
     lathe_settle(sums);
 }
 
-/* How lines lie: 1024 bytes from eight to the next, and with lines of rows 8192 from 64 rows to the next. */
+/* How lines lie from a chunk on: 1024 bytes from eight to the next, and with lines of rows 8192 from 64 rows to the
+ * next. The chunk is added alone, to what is the same for many: what it would take to find an address for each product
+ * takes as long as the product. */
 template <bool ALONG_K>
-static __device__ __forceinline__ unsigned long long lathe_lines(const uint4 *from) {
-  const unsigned long long at = (unsigned)__cvta_generic_to_shared(from);
-  return (at & 0x3ffff) >> 4 | (ALONG_K ? 1ull : 8192ull >> 4) << 16 | (1024ull >> 4) << 32 |
-         1ull << 62;
+static __device__ __forceinline__ unsigned long long lathe_lines(const uint4 *from, int chunk) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(from) >> 4 | (ALONG_K ? 1u : 8192u >> 4)
+                                                                          << 16;
+  return (unsigned long long)(1024u >> 4 | 1u << 30) << 32 | (at + (unsigned)chunk);
 }
 
 #define LATHE_SUMS_8(t) LATHE_SUMS_4(t), LATHE_SUMS_4(t + 1)
@@ -389,12 +391,12 @@ static __device__ __forceinline__ unsigned long long lathe_lines(const uint4 *fr
   asm volatile("wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." TYPE "." TYPE " {" PLACES   \
                "}, " A ", " B ", 1, 1, 1, " TURN_A ", " TURN_B ";"                                 \
                : SUMS                                                                              \
-               : "l"(lathe_lines<A_ALONG_K>(a)), "l"(lathe_lines<B_ALONG_K>(b)), "n"(!A_ALONG_K),  \
-                 "n"(!B_ALONG_K))
+               : "l"(lathe_lines<A_ALONG_K>(a, of_a)), "l"(lathe_lines<B_ALONG_K>(b, of_b)),       \
+                 "n"(!A_ALONG_K), "n"(!B_ALONG_K))
 #define LATHE_GROUP_MMA(T, TYPE)                                                                   \
   template <int N, bool A_ALONG_K, bool B_ALONG_K>                                                 \
-  static __device__ __forceinline__ void lathe_group_mma(const T *, float(&sums)[N / 8][4],        \
-                                                         const uint4 *a, const uint4 *b) {         \
+  static __device__ __forceinline__ void lathe_group_mma(                                          \
+      const T *, float(&sums)[N / 8][4], const uint4 *a, int of_a, const uint4 *b, int of_b) {     \
     static_assert(N == 16 || N == 64 || N == 128 || N == 256, "those are written out");            \
     LATHE_GROUP_MMA_OF(16, TYPE, LATHE_PLACES_8, LATHE_SUMS_8(0), "%8", "%9", "%10", "%11");       \
     LATHE_GROUP_MMA_OF(64, TYPE, LATHE_PLACES_32, LATHE_SUMS_32(0), "%32", "%33", "%34", "%35");   \
@@ -415,12 +417,12 @@ LATHE_GROUP_MMA(__half, "f16")
   asm volatile("wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." TYPE "." TYPE " {" PLACES   \
                "}, {" A "}, " B ", 1, 1, 1, " TURN ";"                                             \
                : SUMS                                                                              \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(lathe_lines<B_ALONG_K>(b)),       \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(lathe_lines<B_ALONG_K>(b, of_b)), \
                  "n"(!B_ALONG_K))
 #define LATHE_GROUP_MMA_OF_THREADS(T, TYPE)                                                        \
   template <int N, bool B_ALONG_K>                                                                 \
   static __device__ __forceinline__ void lathe_group_mma_of_threads(                               \
-      const T *, float(&sums)[N / 8][4], const unsigned(&a)[4], const uint4 *b) {                  \
+      const T *, float(&sums)[N / 8][4], const unsigned(&a)[4], const uint4 *b, int of_b) {        \
     static_assert(N == 16 || N == 32 || N == 64 || N == 128, "those are written out");             \
     LATHE_GROUP_MMA_BY_THREADS(16, TYPE, LATHE_PLACES_8, LATHE_SUMS_8(0), "%8, %9, %10, %11",      \
                                "%12", "%13");                                                      \
@@ -445,23 +447,24 @@ LATHE_GROUP_MMA_OF_THREADS(__half, "f16")
   asm volatile("wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k8.f32.tf32.tf32 {" PLACES "}, " A    \
                ", " B ", 1, 1, 1;"                                                                 \
                : SUMS                                                                              \
-               : __VA_ARGS__, "l"(lathe_lines<true>(b)))
+               : __VA_ARGS__, "l"(lathe_lines<true>(b, of_b)))
 template <int N, bool A_ALONG_K, bool B_ALONG_K>
 static __device__ __forceinline__ void lathe_group_mma(const float *, float (&sums)[N / 8][4],
-                                                       const uint4 *a, const uint4 *b) {
+                                                       const uint4 *a, int of_a, const uint4 *b,
+                                                       int of_b) {
   static_assert(A_ALONG_K && B_ALONG_K, "numbers lie along terms");
   static_assert(N == 64 || N == 128 || N == 256, "those are written out");
   LATHE_GROUP_MMA_OF_NUMBERS(64, LATHE_PLACES_32, LATHE_SUMS_32(0), "%32", "%33",
-                             "l"(lathe_lines<true>(a)));
+                             "l"(lathe_lines<true>(a, of_a)));
   LATHE_GROUP_MMA_OF_NUMBERS(128, LATHE_PLACES_64, LATHE_SUMS_64, "%64", "%65",
-                             "l"(lathe_lines<true>(a)));
+                             "l"(lathe_lines<true>(a, of_a)));
   LATHE_GROUP_MMA_OF_NUMBERS(256, LATHE_PLACES_128, LATHE_SUMS_128, "%128", "%129",
-                             "l"(lathe_lines<true>(a)));
+                             "l"(lathe_lines<true>(a, of_a)));
 }
 
 template <int N>
 static __device__ __forceinline__ void
-lathe_group_mma_numbers(float (&sums)[N / 8][4], const unsigned (&a)[4], const uint4 *b) {
+lathe_group_mma_numbers(float (&sums)[N / 8][4], const unsigned (&a)[4], const uint4 *b, int of_b) {
   static_assert(N == 64 || N == 128 || N == 256, "those are written out");
   LATHE_GROUP_MMA_OF_NUMBERS(64, LATHE_PLACES_32, LATHE_SUMS_32(0), "{%32, %33, %34, %35}", "%36",
                              "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]));
@@ -490,17 +493,18 @@ static __device__ __forceinline__ void lathe_await_mma(float (&)[TILES][4]) {
 
 template <int N, bool A_ALONG_K, bool B_ALONG_K, typename T>
 static __device__ __forceinline__ void lathe_group_mma(const T *, float (&)[N / 8][4],
-                                                       const uint4 *, const uint4 *) {
+                                                       const uint4 *, int, const uint4 *, int) {
 }
 
 template <int N, bool B_ALONG_K, typename T>
-static __device__ __forceinline__ void
-lathe_group_mma_of_threads(const T *, float (&)[N / 8][4], const unsigned (&)[4], const uint4 *) {
+static __device__ __forceinline__ void lathe_group_mma_of_threads(const T *, float (&)[N / 8][4],
+                                                                  const unsigned (&)[4],
+                                                                  const uint4 *, int) {
 }
 
 template <int N>
 static __device__ __forceinline__ void
-lathe_group_mma_numbers(float (&)[N / 8][4], const unsigned (&)[4], const uint4 *) {
+lathe_group_mma_numbers(float (&)[N / 8][4], const unsigned (&)[4], const uint4 *, int) {
 }
 #endif
 

@@ -149,7 +149,7 @@ struct lathe_fetched_stream {
                                                  const lathe_stream_tile<float> &block) {
     const size_t m = block.m, n = block.n;
     inner &c = a.template at<FIRSTS - 1>();
-    const int warp = (int)threadIdx.x / 32, group = warp / 4 * 64, from = warp * 16;
+    const int warp = (int)threadIdx.x / 32, group = lathe_rows_of_group(), from = warp * 16;
     float *const gathered = reinterpret_cast<float *>(room + CHUNKS);
     const typename Rows::rows_at own(c, m + from < c.m_count ? m + from : m, 16);
     rows_of rows;
@@ -185,9 +185,9 @@ struct lathe_fetched_stream {
           for (int term = 0; term < TERMS; term += STEP)
             lathe_group_mma<KEYS, S::A_ALONG_K, S::B_ALONG_K>(
                 (const element *)nullptr, tile[N][0],
-                room + N * ROWS + slice * rows_slice<S>::CHUNKS +
-                    rows_slice<S>::line_of(group, term),
-                keys + slice * keys_slice<S>::CHUNKS + keys_slice<S>::line_of(0, term));
+                room + N * ROWS + slice * rows_slice<S>::CHUNKS,
+                rows_slice<S>::line_of(group, term), keys + slice * keys_slice<S>::CHUNKS,
+                keys_slice<S>::line_of(0, term));
           lathe_end_mma();
         }
       });
@@ -217,9 +217,8 @@ struct lathe_fetched_stream {
 #pragma unroll
         for (int term = 0; term < KEYS; term += STEP)
           lathe_group_mma_of_threads<COLUMNS, S::B_ALONG_K>(
-              (const element *)nullptr, products[N][0], parts[term / STEP],
-              values + term / TERMS * values_slice<S>::CHUNKS +
-                  values_slice<S>::line_of(0, term % TERMS));
+              (const element *)nullptr, products[N][0], parts[term / STEP], values,
+              term / TERMS * values_slice<S>::CHUNKS + values_slice<S>::line_of(0, term % TERMS));
         lathe_end_mma();
         lathe_await_mma<0>(products[N][0]);
         give_back(&r.empty[FIRSTS + N][turn]);

@@ -12,6 +12,11 @@
 #include "tf32.h"
 #include "tiles.h"
 
+/* The first of the 64 rows that a group of four warps has. The compiler sees that it is the same for a warp. */
+static __device__ __forceinline__ int lathe_rows_of_group() {
+  return __shfl_sync(0xffffffff, (int)threadIdx.x / 128, 0) * 64;
+}
+
 /* One factor's slice in shared memory, of 128 bytes of terms: lines of eight chunks of 16 bytes along the axis that is
  * side by side in memory, one below the other along the other axis; where lines are of rows, as many of them as there
  * are terms, and the next as many after all lines. The chunks of a line are rotated, so that those of eight lines lie

@@ -241,7 +241,7 @@ struct lathe_two_layers {
   static __device__ __forceinline__ void compute(const First &a, const Second &b, uint4 *room,
                                                  ring &r, const plan &p) {
     const uint4 *const matrices = room + p.row_slots * SLOT;
-    const int group = (int)threadIdx.x / 128 * 64;
+    const int group = lathe_rows_of_group();
     turn first_row, matrix;
     auto give_back = [&](int slot) {
       if (slot >= 0 && lane() == 0)
@@ -269,8 +269,8 @@ struct lathe_two_layers {
 #pragma unroll
           for (int term = 0; term < TERMS; term += STEP)
             lathe_group_mma<HIDDEN, true, First::B_ALONG_K>(
-                (const element *)nullptr, hidden, room + row.at + rows::line_of(group, term),
-                matrices + matrix.at + first::line_of(0, term));
+                (const element *)nullptr, hidden, room + row.at, rows::line_of(group, term),
+                matrices + matrix.at, first::line_of(0, term));
           lathe_end_mma();
           lathe_await_mma<1>(hidden);
           give_back(slice_before);
@@ -299,8 +299,8 @@ struct lathe_two_layers {
             for (int nth = 0; nth < split::COUNT; nth++)
               lathe_group_mma_of_threads<COLUMNS, Second::B_ALONG_K>(
                   (const element *)nullptr, sums[nth % split::SUMS],
-                  parts[nth][(part * TERMS + term) / STEP],
-                  matrices + matrix.at + second::line_of(0, term));
+                  parts[nth][(part * TERMS + term) / STEP], matrices + matrix.at,
+                  second::line_of(0, term));
           lathe_end_mma();
           matrix.next(p.slots, p.stay ? second::CHUNKS : SLOT, p.stay);
         }

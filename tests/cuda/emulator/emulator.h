@@ -491,9 +491,10 @@ static void emulator_group_mma(float *sums, const void *a, const void *b) {
 }
 
 template <int N, bool A_ALONG_K, bool B_ALONG_K, typename T>
-static inline void lathe_group_mma(const T *, float (&sums)[N / 8][4], const uint4 *a,
-                                   const uint4 *b) {
-  emulator_multiply_ahead(emulator_group_mma<N, A_ALONG_K, B_ALONG_K, T>, sums[0], a, b);
+static inline void lathe_group_mma(const T *, float (&sums)[N / 8][4], const uint4 *a, int of_a,
+                                   const uint4 *b, int of_b) {
+  emulator_multiply_ahead(emulator_group_mma<N, A_ALONG_K, B_ALONG_K, T>, sums[0], a + of_a,
+                          b + of_b);
 }
 
 /* Of what a warp has of a, multiplied at once: TERMS products are added to each sum, product(its half of a, the row's
@@ -516,7 +517,8 @@ static inline void emulator_multiply_at_once(float (&sums)[TILES][4], const unsi
 /* As lathe_mma. */
 template <int N, bool B_ALONG_K, typename T>
 static inline void lathe_group_mma_of_threads(const T *, float (&sums)[N / 8][4],
-                                              const unsigned (&a)[4], const uint4 *b) {
+                                              const unsigned (&a)[4], const uint4 *b, int of_b) {
+  b += of_b;
   emulator_multiply_at_once<16>(
       sums, a, [b](const unsigned(*half)[32], unsigned lane, unsigned column, unsigned k) {
         T x;
@@ -528,7 +530,8 @@ static inline void lathe_group_mma_of_threads(const T *, float (&sums)[N / 8][4]
 /* As lathe_mma_numbers. */
 template <int N>
 static inline void lathe_group_mma_numbers(float (&sums)[N / 8][4], const unsigned (&a)[4],
-                                           const uint4 *b) {
+                                           const uint4 *b, int of_b) {
+  b += of_b;
   emulator_multiply_at_once<8>(
       sums, a, [b](const unsigned(*half)[32], unsigned lane, unsigned column, unsigned k) {
         return (double)emulator_factor(__uint_as_float(half[k / 4 * 2][lane + k % 4])) *
