@@ -2,7 +2,8 @@
 """What only a machine with a GPU can show. On one, after `ninja`:
 
 usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--seeds A,B] [--points N]
-                 [--sample N] [--layers DIR] [--gpu N] [--kinds A,B] check|draw|exported|faults|figures|fuzz|mutants|long...
+                 [--sample N] [--layers DIR] [--gpu N] [--kinds A,B]
+                 check|draw|exported|faults|figures|foreign|fuzz|mutants|long...
 
   check    all CUDA and Vulkan kernels are right, in all precisions, at sizes that fill tiles and that do not
   draw     how fast the kernels that dispatch chooses are beside other libraries', at N shapes drawn from each seed and
@@ -11,6 +12,7 @@ usage: on_gpu.py [--bench FILE] [--backends A,B] [--seconds N] [--pack DIR] [--s
   exported files that `ninja export-OP` writes of some ops find nothing wrong with themselves
   faults   some of each template, or so many ops of a pack, run clean under compute-sanitizer, and under Vulkan's
            validation layer, which is looked for in DIR, where its Debian package was unpacked
+  foreign  functions of PyTorch and Triton that somebody wrote (tests/with) have the verdicts that they are to have
   fuzz     all kernels of a pack of random specs, that `fuzz.py --pack N` made, are right with each of some seeds,
            at sizes of up to N points
   mutants  results of all kernels, made wrong in each of some ways, are called wrong
@@ -22,6 +24,7 @@ step took too long, or where a fault was found. Of several GPUs `fuzz` uses the 
 """
 
 import argparse
+import ast
 import json
 import math
 import os
@@ -163,6 +166,49 @@ def exported(asked):
             print(done.stdout.rstrip(), flush=True)
             well = well and done.returncode == 0
     return well
+
+
+def functions_of(path):
+    """The functions of a module that are for a GPU, by their names, and two lists that it may have."""
+    tree, names, lists = ast.parse(path.read_text()), [], {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list and ".numpy()" not in ast.unparse(node):
+            names.append(node.name)
+        elif isinstance(node, ast.Assign) and node.targets[0].id in ("CHEATS", "SLOW"):
+            lists[node.targets[0].id] = eval(ast.unparse(node.value), {})
+    return names, lists.get("CHEATS", {}), lists.get("SLOW", [])
+
+
+def foreign(asked):
+    """Right ones are called so, cheats are not, and what hides its time has it."""
+    least, ops, files = 900e3, ops_of(asked, "*"), Path(__file__).parent / "with"
+    asked_for = []
+    for path in (files / "others.py", files / "on_gpu.py"):
+        names, cheats, slow = functions_of(path)
+        for name in names:
+            op = max((op for op in ops if name.startswith(op + "_")), key=len, default=None)
+            if op:
+                asked_for.append(("cuda", f"{path}:{name}", op, cheats.get(name, ["right"]), name in slow))
+
+    def judge(backend, function, op, wanted, is_slow):
+        size = "257x130x65" if op.startswith("matmul") else "300x1000"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.json"
+            done = subprocess.run([asked.bench, "--op", op, "--backend", backend, "--fast", "--timeout", "60", "--size",
+                                   size, "--with", function, "--json", str(path)], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+            rows = json.loads(path.read_text())["benchmarks"] if path.exists() else []
+        found = [row for row in rows if row["foreign"]]
+        said = ", ".join(sorted({row["verdict"] for row in found})) or f"status {done.returncode}: {done.stdout[-300:]}"
+        well = bool(found) and all(row["verdict"] in wanted for row in found)
+        if is_slow and well:
+            well, said = all(row["real_time"] > least for row in found), f"{said}, {found[0]['real_time'] / 1e3:.0f} us"
+        why = next((row["reason"] for row in found if row["reason"]), "")
+        return well, f"{function.rpartition(':')[2]}: {said}{'' if well else ', NOT ' + ' or '.join(wanted)} {why}"
+
+    told = fuzz_run.at_once(judge, asked_for)
+    print(*(line for _, line in told), sep="\n", flush=True)
+    return bool(told) and all(well for well, _ in told)
 
 
 def long(asked):
@@ -315,8 +361,8 @@ def draw(asked):
 
 
 def main():
-    parts = {"check": check, "draw": draw, "exported": exported, "faults": faults, "figures": figures, "fuzz": fuzz_run.fuzz,
-             "mutants": mutants, "long": long}
+    parts = {"check": check, "draw": draw, "exported": exported, "faults": faults, "figures": figures,
+             "foreign": foreign, "fuzz": fuzz_run.fuzz, "mutants": mutants, "long": long}
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("--bench", default="out/bench")
     parser.add_argument("--backends", default="cuda,vulkan")

@@ -296,6 +296,39 @@ for backend in scalar cuda; do
       'all(r["status"] == "wrong" and "draws its own random numbers" in r["reason"] for r in peers) and peers'
   done
 done
+cat >mine.py <<EOS
+import torch
+
+def there(x):
+    assert x.device == "cuda:0"
+    return x.exp()
+
+def here(x):
+    assert x.device == "cpu"
+    return x.exp()
+
+def wrong(x):
+    return x.exp() * 1.001
+EOS
+judged() { # judged STATUS VERDICT NAME OPTION...: a function of Python has that verdict
+  wanted=$2 name=$3
+  ended=$1
+  shift 3
+  on_gpu --op exp --size 10000 --with "mine.py:$name" "$@"
+  [ "$status" = "$ended" ] && rows rows.json "[r['verdict'] for r in peers] == ['$wanted']"
+}
+is 'a function that has tensors on the GPU' judged 0 right there --backend cuda
+is 'by the name of a device' judged 0 right there --device cuda0
+is 'it has a ceiling there' rows rows.json 'peers[0]["device"] == "cuda0" and peers[0]["ceiling"]'
+is 'one on the processor' judged 0 right here --backend scalar
+is 'it is told where it is' judged 1 wrong here --backend cuda
+is 'a wrong one there' judged 1 wrong wrong --backend cuda
+FAKE_TORCH='no GPU' on_gpu --op exp --size 100 --with mine.py:there --backend cuda
+is 'without a GPU it has no verdict' rows rows.json '[r["verdict"] for r in peers] == ["skipped"]'
+on_gpu --op exp --size 100 --with mine.py:there --backend cuda --trust none
+ends 2
+is 'none is shut in there' grep -q 'what is shut in has no GPU; leave out --trust' stderr
+
 FAKE_TORCH=stale on_gpu --op exp --backend cuda --size 10000 --peers torch
 is 'graphs that compute nothing' rows rows.json 'all(r["status"] == "wrong" for r in peers) and peers'
 FAKE_TORCH='no GPU' on_gpu --op exp --backend cuda --size 10000 --peers torch

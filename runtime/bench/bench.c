@@ -216,7 +216,7 @@ int main(int argc, char **argv) {
   find_stack();
   job_share();
   beside_choose(o.peers);
-  foreign_make(o.with, o.op, o.trust);
+  foreign_make(o.with, o.op, o.trust, beside_on_gpus(&o));
   worker_begin(o.timeout, o.in_process);
   s = selection_make(&o);
   missing_tell(&o, &s);

@@ -18,7 +18,7 @@ static device_list the_cpu(void) {
 
 /* Other libraries, and what somebody else wrote. */
 static device_list not_ours(void) {
-  enum { MOST = 16 };
+  enum { MOST = 32 };
   static device *at[MOST];
   const device_list libraries = device_peer();
 

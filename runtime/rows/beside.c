@@ -95,10 +95,12 @@ static device *gpu_of(const selection *s) {
 device *beside_device(const selection *s, const lathe_variant *variant) {
   const device_list own = device_own(LATHE_PEER);
   const foreign *f = foreign_of(variant);
-  device *gpu = peers_on_gpu(variant->backend) && !f ? gpu_of(s) : NULL;
+  device *gpu = peers_on_gpu(variant->backend) && (!f || f->python) ? gpu_of(s) : NULL;
 
+  if (f && f->python)
+    return !f->on_gpu ? device_peer_judged("cpu") : gpu ? device_peer_judged(gpu->id) : NULL;
   if (f && f->backend.kind == LATHE_PEER)
-    return f->python ? device_peer_judged() : device_foreign();
+    return device_foreign();
   if (f)
     return selection_device(s, variant->backend->kind);
   if (!peers_on_gpu(variant->backend))
@@ -110,7 +112,9 @@ device *beside_device(const selection *s, const lathe_variant *variant) {
 }
 
 const char *beside_why_not(const selection *s, const lathe_variant *variant) {
-  if (!peers_on_gpu(variant->backend) || foreign_of(variant))
+  const foreign *f = foreign_of(variant);
+
+  if (!peers_on_gpu(variant->backend) || (f && !f->on_gpu))
     return selection_why_not(s, variant);
   if (variant->disabled || gpu_of(s))
     return variant->disabled;
@@ -155,31 +159,50 @@ void beside_compare(row *const *rows, size_t count) {
   }
 }
 
+/* The kind of our kernels that one of somebody else is held against. */
+static lathe_kind ways_of(const foreign *f) {
+  return f->on_gpu ? LATHE_CUDA : device_kind_of(f->backend.kind)->ways;
+}
+
+bool beside_on_gpus(const options *o) {
+  static const char *const kinds[] = {"cuda", "vulkan"};
+  const char *word = o->backend ? o->backend : o->device;
+  bool all = word != NULL;
+
+  for (; all && word; word = strchr(word, ','), word = word ? word + 1 : NULL) {
+    all = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+      all = all || strncmp(word, kinds[i], strlen(kinds[i])) == 0;
+  }
+  return all;
+}
+
 bool beside_shows(const options *o, const selection *s, const task *t,
                   const lathe_variant *variant) {
   const device *on = selection_device(s, variant->backend->kind);
+  const foreign *f = foreign_of(variant);
   bool is_near = false;
 
-  if (foreign_of(variant)) {
+  if (f) {
     for (size_t i = 0; i < lathe_variant_count; i++)
-      is_near = is_near || (s->variant[i] && lathe_variants[i].backend->kind ==
-                                                 device_kind_of(variant->backend->kind)->ways);
+      is_near = is_near || (s->variant[i] && lathe_variants[i].backend->kind == ways_of(f));
     return is_near || !(o->backend || o->device);
   }
   if (foreign_count() == 0 || o->variant || o->backend || o->implementation || o->device)
     return true;
   for (size_t i = 0; i < foreign_count(); i++)
-    is_near =
-        is_near || device_kind_of(foreign_at(i)->backend.kind)->ways == variant->backend->kind;
+    is_near = is_near || ways_of(foreign_at(i)) == variant->backend->kind;
   return is_near && on && lathe_select(t->op, t->dtype, t->dim, on->features, NULL) == variant;
 }
 
 void beside_repro(const row *peer, const char *program, char *to, size_t size) {
+  const foreign *f = foreign_of(peer->of);
+  const bool on_gpu = f ? f->on_gpu : peers_on_gpu(peer->of->backend);
   const task *t = peer->task;
   int length = snprintf(to, size, "%s --op %s --dtype %s --%s %s%s --size ", program, peer->op,
                         peer->dtype, peer->foreign ? "with" : "peers",
                         peer->foreign ? peer->with : peers_library(peer->of->backend),
-                        peers_on_gpu(peer->of->backend) && !peer->foreign ? " --backend cuda" : "");
+                        on_gpu ? " --backend cuda" : "");
 
   for (int d = 0; d < t->op->ndim && length >= 0 && (size_t)length < size; d++)
     length += snprintf(to + length, size - (size_t)length, "%s%zu", d ? "x" : "", t->dim[d]);

@@ -20,6 +20,9 @@ const char *beside_why_not(const selection *s, const lathe_variant *variant);
  * least at the same place, processor or GPU; or else of the fastest row. */
 void beside_compare(row *const *rows, size_t count);
 
+/* Whether options name backends or devices, and GPUs alone: functions of Python compute there. */
+bool beside_on_gpus(const options *o);
+
 /* Whether a variant has a row. What is to be judged has one where kernels of ours for such devices are asked for. Of
  * these, beside kernels that are to be judged there is only what dispatch chooses on such a device, unless others are
  * named. */

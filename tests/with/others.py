@@ -71,8 +71,8 @@ def softmax_in_chunks(x):
 
 
 def softmax_online(x):
-    most = torch.full((x.shape[0],), -math.inf)
-    total = torch.zeros(x.shape[0], dtype=torch.float64)
+    most = torch.full((x.shape[0],), -math.inf, device=x.device)
+    total = torch.zeros(x.shape[0], dtype=torch.float64, device=x.device)
     for part in x.split(64, dim=1):
         larger = torch.maximum(most, part.amax(1))
         scale = torch.where(most == larger, 1.0, torch.exp((most - larger).double()))
@@ -107,7 +107,7 @@ def matmul_of_linear(a, b):
 
 
 def matmul_of_addmm(a, b):
-    return torch.addmm(torch.zeros(a.shape[0], b.shape[1]), a, b)
+    return torch.addmm(a.new_zeros(a.shape[0], b.shape[1]), a, b)
 
 
 def matmul_of_bmm(a, b):

@@ -35,6 +35,7 @@ typedef struct source {
   char path[FOREIGN_PATH];
   const char *name; /* its last part */
   const char *ops;
+  bool on_gpu; /* functions of Python have tensors there */
 } source;
 
 static const char kinds[] =
@@ -114,8 +115,17 @@ static const lathe_op *op_named(const source *s, const char *name) {
 static void add_python(const source *s) {
   const lathe_op *op = op_named(s, s->ops);
 
-  for (int b = 0; b < op->bench->nbounds; b++)
-    add(s, op, op->bench->bounds[b].dtype, LATHE_PEER, LATHE_ON_PEER)->python = true;
+  if (s->on_gpu && strcmp(trust_word, "none") == 0)
+    message_refuse("--with %s --trust none: what is shut in has no GPU; leave out --trust, or give "
+                   "its device code (mine.cubin, mine.json)",
+                   s->given);
+  for (int b = 0; b < op->bench->nbounds; b++) {
+    foreign *f = add(s, op, op->bench->bounds[b].dtype, LATHE_PEER, LATHE_ON_PEER);
+    f->python = true;
+    f->on_gpu = s->on_gpu;
+    if (s->on_gpu)
+      strncat(f->path, " on a GPU", FOREIGN_PATH - strlen(f->path) - 1);
+  }
 }
 
 /* ---- device code -------------------------------------------------------------------------------- */
@@ -289,7 +299,7 @@ static void add_file(source *s) {
     message_refuse("--with %s: %s", s->given, kinds);
 }
 
-void foreign_make(const char *list, const char *ops, const char *trust) {
+void foreign_make(const char *list, const char *ops, const char *trust, bool on_gpu) {
   static char *words; /* kept: variants point into it */
   char *rest;
 
@@ -301,7 +311,7 @@ void foreign_make(const char *list, const char *ops, const char *trust) {
     return;
   words = message_need(strdup(list));
   for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-    source s = {.given = word, .ops = ops};
+    source s = {.given = word, .ops = ops, .on_gpu = on_gpu};
     if (file_count == FILES)
       message_refuse("--with %s: more than %d files; leave some out", word, FILES);
     files[file_count++] = word;

@@ -11,8 +11,10 @@ typedef struct foreign {
   lathe_backend backend; /* whose devices run it */
   lathe_variant variant;
   char name[192];
-  bool python;                     /* a function of a Python module */
-  char path[FOREIGN_PATH];         /* absolute; of Python with a colon and the function */
+  bool python; /* a function of a Python module */
+  bool on_gpu; /* which has tensors on a GPU */
+  char path
+      [FOREIGN_PATH]; /* absolute; of Python with a colon and the function, as with_foreign.py takes them */
   struct description *description; /* of device code: what is launched; else null */
   unsigned char *code;             /* and its file, where the description names none */
   size_t code_size;
@@ -21,9 +23,10 @@ typedef struct foreign {
 } foreign;
 
 /* Makes the variants of a comma list of files, for ops as an option names them, or null. trust: what is thought of
- * their code: "some", or "none" where it is to be shut in. Ends the program with a message where a file is none that
- * can be judged. To be called before the process is forked in which they are run. */
-void foreign_make(const char *list, const char *ops, const char *trust);
+ * their code: "some", or "none" where it is to be shut in. on_gpu: functions of Python have tensors there. Ends the
+ * program with a message where a file is none that can be judged. To be called before the process is forked in which
+ * they are run. */
+void foreign_make(const char *list, const char *ops, const char *trust, bool on_gpu);
 
 size_t foreign_count(void);
 const foreign *foreign_at(size_t index);

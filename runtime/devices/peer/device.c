@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "devices/cpu/rates.h"
+#include "devices/cuda/device.h"
 #include "devices/foreign/foreign.h"
 #include "library/dtype.h"
 #include "peers.h"
@@ -27,13 +28,12 @@ enum {
 
 static const unsigned char poison_byte = 0xfb;
 
-static device gpus[GPUS]; /* by the number that the driver has for them */
-
 typedef struct peer_call {
   device_call head;
   const char *library;
   unsigned number; /* that its process knows it by */
   bool foreign;    /* its time is by this process's clock */
+  double idle_ns;  /* of which so much is not the function's; 0: not asked yet */
   bool told;
   unsigned ended; /* as peer_ended said when it was told */
   bool cool;      /* it was asked for calls that find their operands in no cache */
@@ -112,7 +112,7 @@ static void put_load(FILE *to, const peer_call *c) {
     fprintf(to, "/proc/%ld/fd/%d\n", (long)getpid(), c->file);
   fprintf(to, "expression %s\n", peers_expression(v));
   if (peers_on_gpu(v->backend))
-    fprintf(to, "device cuda:%zu\n", (size_t)(c->head.on - gpus));
+    fprintf(to, "device cuda:%s\n", c->head.on->id + strlen("cuda"));
   if (forward)
     put_forward(to, c, forward);
   for (int o = 0; o < v->op->noperands; o++) {
@@ -222,8 +222,8 @@ static device_call *prepare(device *on, const lathe_variant *variant, const prob
   if (!c)
     return NULL;
   c->head = (device_call){.on = on, .variant = variant, .problem = p, .layout = layout};
-  c->head.group = peers_on_gpu(variant->backend) ? GROUP : 0;
   c->foreign = foreign_of(variant);
+  c->head.group = peers_on_gpu(variant->backend) && !c->foreign ? GROUP : 0;
   c->library = c->foreign ? peers_library(variant->backend) : variant->backend->name;
   c->number = ++numbers;
   if (c->foreign && is_empty(p)) {
@@ -264,9 +264,26 @@ static bool take_turns(device_call *call, const problem *other) {
   return false;
 }
 
+/* What asking for a call takes without the function, at least. */
+static bool find_idle(peer_call *c, char why[PEER_WHY]) {
+  enum { TIMES = 9 };
+  char request[REQUEST];
+  double none, least = INFINITY;
+
+  snprintf(request, sizeof request, "idle %u\n", c->number);
+  for (int i = 0; i < TIMES; i++) {
+    const double start = clock_ns();
+    if (!peer_ask(c->library, request, &none, why))
+      return false;
+    least = fmin(least, clock_ns() - start);
+  }
+  c->idle_ns = least;
+  return true;
+}
+
 /* The host's time would be for asking. */
-static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
-  peer_call *c = (peer_call *)call;
+static bool ask_for_calls(peer_call *c, uint64_t calls, device_time *taken) {
+  device_call *call = &c->head;
   char request[REQUEST], why[PEER_WHY];
   double start;
 
@@ -280,7 +297,7 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   }
   taken->host = clock_ns() - start;
   if (c->foreign)
-    taken->own = fmax(taken->host - peer_asking_ns(c->library), 1);
+    taken->own = taken->host;
   else
     taken->host = taken->own;
   c->ran = true;
@@ -291,7 +308,19 @@ static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
 static bool run(device_call *call) {
   device_time taken;
 
-  return time_calls(call, 1, &taken);
+  return ask_for_calls((peer_call *)call, 1, &taken);
+}
+
+static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
+  peer_call *c = (peer_call *)call;
+  char why[PEER_WHY];
+
+  if (!ask_for_calls(c, calls, taken))
+    return false;
+  if (c->foreign && c->idle_ns == 0 && !find_idle(c, why))
+    return device_fail(call, "%s", why);
+  taken->own = fmax(taken->own - c->idle_ns, 1);
+  return true;
 }
 
 static bool cool(device_call *call) {
@@ -376,33 +405,60 @@ static const device peer = {
     .streams_rate = streams_rate,
 };
 
-device *device_peer_judged(void) {
-  static device judged;
+/* ---- rates for what is judged: those of the device that it computes on -------------------------- */
 
-  if (!judged.id) {
-    judged = peer;
-    judged.id = "cpu";
-    judged.streams_rate = cpu_threads_streams_rate;
-    judged.arithmetic_rate = cpu_threads_arithmetic_rate;
-  }
-  return &judged;
+static device *cuda_of(const device *on) {
+  const device_list list = device_cuda();
+
+  for (size_t i = 0; i < list.count; i++)
+    if (strcmp(list.at[i]->id, on->id) == 0)
+      return list.at[i];
+  return NULL;
+}
+
+static double gpu_streams_rate(device *on, int streams, size_t bytes, int threads, int *way) {
+  device *gpu = cuda_of(on);
+
+  return gpu ? gpu->streams_rate(gpu, streams, bytes, threads, way) : 0;
+}
+
+static double gpu_arithmetic_rate(device *on, lathe_dtype dtype, device_unit unit, int threads,
+                                  int *way) {
+  device *gpu = cuda_of(on);
+
+  return gpu ? gpu->arithmetic_rate(gpu, dtype, unit, threads, way) : 0;
+}
+
+/* ---- which there are ---------------------------------------------------------------------------- */
+
+enum { PLACES = 1 + GPUS };
+
+/* For libraries, and then for what is judged: the processor and the GPUs. */
+static device all[2][PLACES];
+
+device *device_peer_judged(const char *id) {
+  for (int i = 0; i < PLACES; i++)
+    if (strcmp(all[1][i].id, id) == 0)
+      return &all[1][i];
+  return NULL;
 }
 
 device_list device_peer(void) {
-  static device processor, *at[2 + GPUS] = {&processor};
-  static char id[GPUS][8];
+  static const char *const ids[PLACES] = {"peer",  "cuda0", "cuda1", "cuda2", "cuda3",
+                                          "cuda4", "cuda5", "cuda6", "cuda7"};
+  static device *at[2 * PLACES];
 
-  if (!processor.id) {
-    processor = peer;
-    for (int i = 0; i < GPUS; i++) {
-      snprintf(id[i], sizeof id[i], "cuda%d", i);
-      gpus[i] = peer;
-      gpus[i].id = id[i];
-      gpus[i].cools = true;
-      gpus[i].cool = cool;
-      at[1 + i] = &gpus[i];
-    }
+  for (int i = 0; i < PLACES && !at[PLACES + i]; i++) {
+    device *library = at[i] = &all[0][i], *judged = at[PLACES + i] = &all[1][i];
+    *library = *judged = peer;
+    library->id = judged->id = ids[i];
+    library->cools = i > 0;
+    library->cool = i > 0 ? cool : NULL;
+    judged->streams_rate = i > 0 ? gpu_streams_rate : cpu_threads_streams_rate;
+    judged->arithmetic_rate = i > 0 ? gpu_arithmetic_rate : cpu_threads_arithmetic_rate;
+    for (int dtype = 0; dtype < LATHE_DTYPES && i > 0; dtype++) /* as devices/cuda/device.c */
+      judged->may_flush[dtype].between = lathe_dtype_is_narrow(dtype);
   }
-  at[1 + GPUS] = device_peer_judged();
-  return (device_list){.count = 2 + GPUS, .at = at};
+  all[1][0].id = "cpu";
+  return (device_list){.count = 2 * PLACES, .at = at};
 }

@@ -6,10 +6,10 @@
 #include "devices/common/device.h"
 
 /* The processor, and then each GPU that may be here by CUDA's name for it: cuda0 and so on. What runs on which is
- * peers.h's to say. */
+ * peers.h's to say. Then the same once more: see below. */
 device_list device_peer(void);
 
-/* The processor for functions of Python that somebody wrote, whose times have a ceiling; it is the last of these. */
-device *device_peer_judged(void);
+/* The one of these, by its id, for functions of Python that somebody wrote, whose times have a ceiling: cpu, cuda0. */
+device *device_peer_judged(const char *id);
 
 #endif

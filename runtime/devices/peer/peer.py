@@ -7,6 +7,7 @@ Requests and answers are lines. The first answer says which library was found. T
     time NUMBER CALLS         computes what was loaded so often
     cool NUMBER               timed calls find their operands in no cache from here on; 0 where they cannot
     fetch NUMBER OUTPUT AT BYTES    puts these bytes of the last results into the file
+    idle NUMBER               does what `time NUMBER 1` does beside the call of a function that is judged
     drop NUMBER
 is answered by `ok FIGURE` (time: nanoseconds for all calls; load: 1 where the library draws random numbers of its
 own) or `no REASON`. The file is memory that both processes have; a
@@ -106,6 +107,9 @@ def answer(library, problems, request, stream):
         return int(isinstance(problems[number].calls, Drawing))
     if word == "time":
         return problems[number].time(int(rest[0]))
+    if word == "idle":
+        problems[number].calls.idle()
+        return 0
     if word == "cool":
         return int(problems[number].calls.cool())
     if word == "fetch":

@@ -178,7 +178,9 @@ bool peers_has(const lathe_backend *backend) {
 }
 
 bool peers_on_gpu(const lathe_backend *backend) {
-  return foreign_of_backend(backend) ? backend->kind != LATHE_PEER : peer_of(backend)->gpu;
+  const foreign *f = foreign_of_backend(backend);
+
+  return f ? f->on_gpu || backend->kind != LATHE_PEER : peer_of(backend)->gpu;
 }
 
 const char *peers_library(const lathe_backend *backend) {

@@ -3,14 +3,12 @@
 #include "process.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "devices/common/kept.h"
 #include "devices/foreign/foreign.h"
 #include "devices/foreign/trust.h"
@@ -33,8 +31,6 @@ typedef struct process {
   const char *library;
   kept kept;
   unsigned ended;
-  unsigned asking_of; /* 1 + the number of processes that had ended when asking_ns was taken */
-  double asking_ns;
   int file;     /* that it has from its beginning on; 0: none */
   bool refused; /* what it was last asked */
   char version[ANSWER];
@@ -159,23 +155,6 @@ bool peer_ask(const char *library, const char *request, double *figure, char why
   p->refused = true;
   snprintf(why, PEER_WHY, "%s", strncmp(answer, "no ", 3) == 0 ? answer + 3 : answer);
   return false;
-}
-
-double peer_asking_ns(const char *library) {
-  enum { TIMES = 9 };
-  process *p = process_of(library);
-  char why[PEER_WHY];
-  double none, least = INFINITY;
-
-  for (int i = 0; i < TIMES && p->asking_of != p->ended + 1; i++) {
-    const double start = clock_ns();
-    if (!peer_ask(library, "drop 0\n", &none, why))
-      return 0;
-    least = fmin(least, clock_ns() - start);
-    p->asking_ns = least;
-  }
-  p->asking_of = p->ended + 1;
-  return p->asking_ns;
 }
 
 int peer_file(const char *library) {

@@ -16,9 +16,6 @@ bool peer_ask(const char *library, const char *request, double *figure, char why
  * none. To be asked for before the first process begins. */
 int peer_file(const char *library);
 
-/* How long an answer takes that needs nothing done. */
-double peer_asking_ns(const char *library);
-
 /* Whether the process was there, and refused what it was last asked. */
 bool peer_refused(const char *library);
 

@@ -46,11 +46,16 @@ class Machine:
 
 
 class Tensor(numpy.ndarray):
-    grad_by = None
+    grad_by, device = None, "cpu"
+
+    def __array_finalize__(self, of):
+        self.device = getattr(of, "device", "cpu")
 
     def to(self, device):
         assert device.startswith("cuda:")
-        return self.copy()
+        copied = self.copy()
+        copied.device = device
+        return copied
 
     def clone(self):
         return self.copy()
@@ -197,6 +202,10 @@ class cuda:
     @staticmethod
     def synchronize(_):
         pass
+
+    @staticmethod
+    def set_device(device):
+        assert device == "cuda:0"
 
     @staticmethod
     def empty_cache():
