@@ -10,17 +10,13 @@ cd "${1:-$(dirname "$0")/..}" || exit 2
   limit README.md 200 "$(lines README.md)"
   limit configure 900 "$(lines configure)"
   limit build.ninja.in 650 "$(lines build.ninja.in)"
-  limit runtime/ 35636 "$(find runtime -name '*.[ch]' -exec cat {} + | wc -l)"
+  limit runtime/ 35709 "$(find runtime -name '*.[ch]' -exec cat {} + | wc -l)"
 
-  # A file has one purpose, and 600 lines at most; of data any number. Those that have more do not grow.
+  # A file has one purpose, and 600 lines at most; of data any number.
   find gen runtime specs templates tests -type f ! -name '*.png' ! -name '*.pyc' ! -name '*.md' \
     ! -path '*/expected/*' ! -name '*.expected' ! -name test_schema.c -exec awk '
-    BEGIN {
-      more["templates/c/export_python.c"] = 818
-    }
     function close_file() {
-      most = last in more ? more[last] : 600
-      if (count > most) printf "%s: expected at most %d lines, found %d; cut it by purpose\n", last, most, count
+      if (count > 600) printf "%s: expected at most 600 lines, found %d; cut it by purpose\n", last, count
     }
     FNR == 1 { close_file(); last = FILENAME }
     { count = FNR }

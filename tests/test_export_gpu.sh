@@ -43,7 +43,7 @@ op "two_runs" {
   sizes = { { "S", m = 3, n = 4, k = 5 } }, dtypes = { "f32" }, ulp = 4,
 }
 LUA
-kinds='softmax gelu sum matmul two_runs'
+kinds='softmax gelu sum matmul two_runs dropout'
 if command -v "${CXX:-c++}" >/dev/null; then
   mkdir "$tmp/build"
   cd "$tmp/build" || exit 1
@@ -77,6 +77,36 @@ if command -v "${CXX:-c++}" >/dev/null; then
   }
   is 'builds the library' ninja -C ../.. out/liblathe.a
   is 'plans are right' plans
+
+  # A package for Python, whose arrays may be on a GPU.
+  include=$("$LATHE_PYTHON" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+  python_built() { # python_built: its extension, of what is there
+    # shellcheck disable=SC2046 # files
+    gcc -std=gnu11 -O0 -Wall -Wextra -Werror -Wno-psabi -shared -fPIC -I"$include" \
+      $(find ours/src -name '*.c' ! -name '*_test.c') -ldl -o ours/ours/_kernels.abi3.so
+  }
+  python_right() { LD_LIBRARY_PATH=. "$LATHE_PYTHON" "$LATHE_SRC/tests/python/emulated.py" ours ours; }
+  python_faulty() { # python_faulty SED: that fault is planted and found
+    cp ours/src/_kernels.c "$tmp/kept.c"
+    sed -i "$1" ours/src/_kernels.c
+    fails cmp -s ours/src/_kernels.c "$tmp/kept.c" && python_built
+    planted=$?
+    python_right >"$tmp/out"
+    status=$?
+    mv "$tmp/kept.c" ours/src/_kernels.c
+    [ $planted = 0 ] && [ $status != 0 ]
+  }
+  if [ -e "$include/Python.h" ] && "$LATHE_PYTHON" -c 'import numpy' 2>/dev/null; then
+    is 'a package' ../lathe-gen --src "$tmp/tree" --out .. export --python ours softmax matmul dropout --gradient \
+      --backends cpu,cuda --backend sse2 --dtypes f32 --images ../gen --out ours
+    is 'compiles' python_built
+    is 'is right' python_right
+    is 'finds a workspace that is not zero' python_faulty 's/make_workspace(c, w, room, /make_workspace(c, w, 0, /'
+    is 'finds other integers' python_faulty 's/cuda_put(next, c/cuda_put(next, 1 + c/'
+    is 'finds a context that is left' python_faulty 's/^  cuda_leave(&visit);/  if (0) cuda_leave(\&visit);/'
+  else
+    echo 'skipped: packages for Python: there is no NumPy, or no Python.h'
+  fi
 
   # What a call asks of the driver.
   mkdir counted

@@ -294,7 +294,7 @@ local languages = {
 -- The files of an op for one kind of devices. context: { engine (from template.lua), prefix,
 -- poured (by source file its text), read(name) (a header, or C file of the library), image(path), images (a folder),
 -- command (what makes them again), write }; for device code alone raw, where descriptions are put by kind, write_raw
--- and spirv_kernel. Returns, of processors, what another file may call: { op, name, functions }.
+-- and spirv_kernel. Returns what another file may call: { kind, op, name, functions }; nothing of device code alone.
 function export.op(op, kind, context)
   local poured, language = context.poured, languages[kind]
   op = of_kind(op, kind)
@@ -325,7 +325,7 @@ function export.op(op, kind, context)
   if kind == "cpu" then
     write(".c", pour("c", "export", kernels_file(op, functions, poured, reader)))
     write("_test.c", pour("c", "export_test", test_file(op, functions, poured, reader)))
-    return { op = op, name = name, functions = functions }
+    return { kind = kind, op = op, name = name, functions = functions }
   end
   images = device_code.images(op, poured, context.images, context.image)
   if context.raw then
@@ -357,6 +357,7 @@ function export.op(op, kind, context)
   own = nil
   write("_test.c", pour("c", "export_test", test_file(op, functions, poured, reader,
     pour(language.folder, "export_test", {}))))
+  return { kind = kind, op = op, name = name, functions = functions }
 end
 
 -- The description of an op's device code: calls context.write_raw(name, text).

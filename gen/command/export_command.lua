@@ -66,6 +66,9 @@ local function package_command(options, ops)
   local words = { "lathe-gen", "export", table.unpack(ops) }
   local given = given_options(options, { "python", "dtypes", "variants", "found", "prefix", "gradient", "tvm_ffi" },
     true)
+  if options.kinds then
+    table.move({ "--backends", options.kinds }, 1, 2, #given + 1, given)
+  end
   return shell_words(table.move(given, 1, #given, #words + 1, words))
 end
 
@@ -94,8 +97,8 @@ return function(stages, options, words)
   end
   if options.python then
     python.check_name(options.python)
-    if #kinds > 1 or kinds[1] ~= "cpu" then
-      text.refuse("--python: expected --backends cpu, found %s: packages are for processors alone", options.kinds)
+    if kinds[1] ~= "cpu" or kinds[#kinds] == "vulkan" then
+      text.refuse("--python: expected --backends cpu or cpu,cuda, found %s", options.kinds)
     end
   end
   options.src = stages.spec_root(options)
@@ -167,7 +170,12 @@ return function(stages, options, words)
     for _, kind in ipairs(kinds) do
       export.check(op, kind, matches)
       context.command = command_of_all or export_command(options, op, kind)
-      exported[#exported + 1] = export.op(op, kind, context)
+      local made = export.op(op, kind, context)
+      if kind == "cpu" then
+        exported[#exported + 1] = made
+      elseif options.python then
+        exported[#exported][kind] = made
+      end
     end
     if options.raw then
       export.describe(op, context)

@@ -112,12 +112,37 @@ local function doc_of(op, row)
   return lines
 end
 
--- A record of an op for the templates. exported: { op, name, functions }, of C.
+-- What an op's functions are, by element type in the order of the first kind of places: ways, how each kind has it.
+-- ways: lists { op, functions } by the names of templates/c/export_ops.h.
+local function functions_of(op, ways)
+  local list, by_dtype = {}, {}
+  for _, way in ipairs(ways) do
+    for _, t in ipairs(way.functions) do
+      local f = by_dtype[t.dtype] or { dtype = t.dtype, TYPE = t.dtype:upper(), ways = {} }
+      list[#list + 1] = not by_dtype[t.dtype] and f or nil
+      by_dtype[t.dtype] = f
+      f.ways[#f.ways + 1] = {
+        PLACE = way.place, is_cuda = way.place == "ON_CUDA", name = t.name, workspace = t.workspace,
+        of = op.name .. "_" .. t.dtype .. interface.ending(way.kind), dims = interface.extents(op),
+        call = interface.arguments(way.op, t, "at", "scalar[%d]"),
+      }
+    end
+  end
+  return list
+end
+
+-- A record of an op for the templates. exported: { op, name, functions }, of C; cuda: the same of the kernels for CUDA,
+-- or nil.
 local function record_of(exported)
-  local op, functions = exported.op, exported.functions
+  local op = exported.op
+  local functions = functions_of(op, {
+    { place = "ON_PROCESSOR", kind = "cpu", op = op, functions = exported.functions },
+    exported.cuda and { place = "ON_CUDA", kind = "cuda", op = exported.cuda.op, functions = exported.cuda.functions },
+  })
   local row = {
     op = op.name, python = spelt(op.name, "torch"), c = exported.name, inputs = 0, outputs = 0,
     results = {}, in_place = op.in_place, usual = 0, folded = folded_axis(op) - 1, forward = op.forward,
+    functions = functions,
   }
   row.operands = text.map(op.operands, function(operand)
     local own = operand.dtype or operand.storage
@@ -137,12 +162,6 @@ local function record_of(exported)
   end
   row.scalars = text.map(op.scalars, function(scalar)
     return { python = spelt(scalar.name, "out", "torch"), name = scalar.name, value = scalar.value }
-  end)
-  row.functions = text.map(functions, function(t)
-    return {
-      dtype = t.dtype, TYPE = t.dtype:upper(), name = t.name, workspace = t.workspace,
-      call = interface.arguments(op, t, "at", "scalar[%d]"), dims = interface.extents(op),
-    }
   end)
   for i, t in ipairs(functions) do
     row.usual = t.dtype == "f32" and i - 1 or row.usual
@@ -251,10 +270,10 @@ local function gradient_of(row, rows, all)
   }
 end
 
--- The files of a package: calls write(path, text). exported: of each op { op, name, functions }; all: the ops that
--- there are; command: what makes the files again; tvm_ffi: whether it has functions for TVM-FFI too.
+-- The files of a package: calls write(path, text). exported: of each op { op, name, functions, cuda }, see record_of;
+-- all: the ops that there are; command: what makes the files again; tvm_ffi: whether it has functions for TVM-FFI too.
 function python.package(engine, name, exported, all, command, tvm_ffi, write)
-  local ops = text.map(exported, record_of)
+  local ops, cuda = text.map(exported, record_of), exported[1].cuda ~= nil
   for _, row in ipairs(ops) do
     add_torch(row)
   end
@@ -265,7 +284,9 @@ function python.package(engine, name, exported, all, command, tvm_ffi, write)
     local values = {
       package = name, ops = ops, types = text.map(types.rows, function(row)
         return { NAME = row.name:upper(), bytes = row.bytes, python = row.python }
-      end), limits = capacity, tostring = tostring, command = command, tvm_ffi = tvm_ffi or false,
+      end), limits = capacity, tostring = tostring, command = command, tvm_ffi = tvm_ffi or false, cuda = cuda,
+      torch_devices = cuda and '("cpu", "cuda")' or '"cpu"',
+      places = cuda and "of the processor or a GPU" or "in the processor's memory",
     }
     if path:find "%.[ch]$" then
       values.command = text.in_comment(command)
@@ -280,6 +301,10 @@ function python.package(engine, name, exported, all, command, tvm_ffi, write)
   end
   pour("ops.h", "src/_ops.h")
   pour("python.c", "src/_kernels.c")
+  pour("python_arrays.h", "src/_arrays.h")
+  if cuda then
+    pour("python_cuda.h", "src/_cuda.h")
+  end
   pour("init.py", name .. "/__init__.py")
   pour("init.pyi", name .. "/__init__.pyi")
   pour("arrays.py", name .. "/_arrays.py")

@@ -5,10 +5,10 @@ import sys
 
 
 def _library_of(kind):
-    """NumPy or PyTorch, if a class is of either."""
+    """NumPy, PyTorch or CuPy, if a class is of one of these."""
     for base in kind.__mro__:
         name = base.__module__.partition(".")[0]
-        if name in ("numpy", "torch"):
+        if name in ("numpy", "torch", "cupy"):
             return sys.modules[name]
     return None
 
@@ -27,4 +27,15 @@ def empty(like, shape, dtype, op):
     if library is None:
         name = type(like).__name__
         raise TypeError(f"{op}: expected out=, for nothing is known that makes arrays of the class {name}")
-    return library.empty(shape, dtype=getattr(library, dtype))
+    place = {"device": like.device} if library.__name__ == "torch" else {}
+    return library.empty(shape, dtype=getattr(library, dtype), **place)
+
+
+def stream_of(like, op):
+    """The address of the CUDA stream that an array's library works on."""
+    library = _library_of(type(like))
+    if library is not None and library.__name__ == "torch":
+        return library.cuda.current_stream(like.device).cuda_stream
+    if library is not None and library.__name__ == "cupy":
+        return library.cuda.get_current_stream().ptr
+    raise TypeError(f"{op}: expected arrays of PyTorch or CuPy on a GPU, found the class {type(like).__name__}")

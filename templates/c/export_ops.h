@@ -9,8 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef HAS_CUDA
+#define HAS_CUDA $(cuda and 1 or 0)
+#endif
+
 //@ for _, op in ipairs(ops) do
 #include "$op.c$.h"
+//@ if cuda then
+#if HAS_CUDA
+#include "$op.c$_cuda.h"
+#endif
+//@ end
 //@ end
 
 /* What DLPack says of tensors. */
@@ -24,10 +33,17 @@ typedef struct dl_tensor {
   uint64_t offset;          /* in bytes */
 } dl_tensor;
 
-enum { DL_CPU = 1, DL_CUDA_HOST = 3, DL_ROCM_HOST = 11 };
+enum { DL_CPU = 1, DL_CUDA, DL_CUDA_HOST, DL_ROCM_HOST = 11, DL_CUDA_MANAGED = 13 };
 
 static inline bool is_in_memory(int device) {
   return device == DL_CPU || device == DL_CUDA_HOST || device == DL_ROCM_HOST;
+}
+
+/* 0: the processor's memory; 1 + a GPU's number, where there are kernels for it; or -1. */
+static inline int place_of(int device, int number) {
+  return is_in_memory(device)                                           ? 0
+         : HAS_CUDA && (device == DL_CUDA || device == DL_CUDA_MANAGED) ? 1 + number
+                                                                        : -1;
 }
 
 enum { MAX_AXES = $limits.dims$, MAX_OPERANDS = $limits.operands$, MAX_SCALARS = $limits.scalars$ };
@@ -56,10 +72,18 @@ typedef struct operand {
   int type, axes, axis[MAX_AXES];
 } operand;
 
+/* How a function runs at a kind of places. */
+typedef struct way {
+  int (*run)(void *const *at, const double *scalar, const size_t *dim, void *stream,
+             void *workspace);
+  size_t (*workspace)(const size_t *dim); /* null: it needs none */
+} way;
+
+enum { ON_PROCESSOR, ON_CUDA, WAYS };
+
 typedef struct function {
   int type;
-  int (*run)(void *const *at, const double *scalar, const size_t *dim, void *workspace);
-  size_t (*workspace)(const size_t *dim); /* null: it needs none */
+  way way[WAYS]; /* run is null where there is none */
 } function;
 
 typedef struct op {
@@ -71,24 +95,32 @@ typedef struct op {
   int usual; /* the function where nothing says of which type it is to be */
   int folded; /* an axis that stands for any number of them, as the first of all operands that have it; or -1 */
   bool in_place; /* the first output may be the first input */
-  const char *(*status)(int status);
+  const char *(*status[WAYS])(int status);
 } op;
 
 //@ for _, op in ipairs(ops) do
 /* ---- $op.python$ ---- */
 
 //@ for _, t in ipairs(op.functions) do
-static int $op.op$_$t.dtype$_run(void *const *at, const double *scalar, const size_t *dim,
-                                 void *workspace) {
-  (void)scalar, (void)dim, (void)workspace;
-  return $t.name$($t.call$);
+//@ for _, way in ipairs(t.ways) do
+//@ if way.is_cuda then
+#if HAS_CUDA
+//@ end
+static int $way.of$_run(void *const *at, const double *scalar, const size_t *dim,
+                        void *device_queue, void *workspace) {
+  (void)scalar, (void)dim, (void)device_queue, (void)workspace;
+  return $way.name$($way.call$);
 }
 
-//@ if t.workspace then
-static size_t $op.op$_$t.dtype$_room(const size_t *dim) {
-  return $t.name$_workspace($t.dims$);
+//@ if way.workspace then
+static size_t $way.of$_room(const size_t *dim) {
+  return $way.name$_workspace($way.dims$);
 }
 
+//@ end
+//@ if way.is_cuda then
+#endif
+//@ end
 //@ end
 //@ end
 static const operand $op.op$_operands[] = {
@@ -99,7 +131,20 @@ static const operand $op.op$_operands[] = {
 
 static const function $op.op$_functions[] = {
     //@ for _, t in ipairs(op.functions) do
-    {$t.TYPE$, $op.op$_$t.dtype$_run, $(t.workspace and op.op.."_"..t.dtype.."_room" or "NULL")},
+    {
+        $t.TYPE$,
+        {
+//@ for _, way in ipairs(t.ways) do
+//@ if way.is_cuda then
+#if HAS_CUDA
+            //@ end
+            [$way.PLACE$] = {$way.of$_run, $(way.workspace and way.of.."_room" or "NULL")},
+//@ if way.is_cuda then
+#endif
+            //@ end
+            //@ end
+        },
+    },
     //@ end
 };
 
@@ -119,7 +164,12 @@ static const op $op.op$_op = {
     .usual = $op.usual$,
     .folded = $op.folded$,
     .in_place = $(tostring(op.in_place)),
-    .status = $op.c$_status,
+//@ if cuda then
+#if HAS_CUDA
+    .status[ON_CUDA] = $op.c$_cuda_status,
+#endif
+    //@ end
+    .status[ON_PROCESSOR] = $op.c$_status,
 };
 
 //@ end

@@ -12,8 +12,14 @@ setup(
                 "src/_kernels.c",
                 //@ for _, op in ipairs(ops) do
                 "src/$op.c$.c",
+                //@ if cuda then
+                "src/$op.c$_cuda.c",
+                //@ end
                 //@ end
             ],
+            //@ if cuda then
+            libraries=["dl"],
+            //@ end
             extra_compile_args=["-std=gnu11", "-O3", "-g0", "-fvisibility=hidden"],
             py_limited_api=True,
         ),

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HAS_CUDA 0 /* these functions are for processors alone */
 #include "_ops.h"
 
 /* An argument: TVMFFIAny. */
@@ -175,14 +176,15 @@ static int serve(const op *op, const any *args, int32_t count, any *result) {
   if (check_overlaps(&c))
     return -1;
   c.function = c.function ? c.function : &op->function[op->usual];
-  const size_t room = c.function->workspace ? c.function->workspace(c.dim) : 0;
+  const way *way = &c.function->way[ON_PROCESSOR];
+  const size_t room = way->workspace ? way->workspace(c.dim) : 0;
   void *workspace = room ? aligned_alloc(64, (room + 63) / 64 * 64) : NULL;
   if (room && !workspace)
     return fail("MemoryError", "%s: no workspace of %zu bytes", op->name, room);
-  const int status = c.function->run(c.at, scalar, c.dim, workspace);
+  const int status = way->run(c.at, scalar, c.dim, NULL, workspace);
   free(workspace);
   if (status)
-    return fail("RuntimeError", "%s", op->status(status));
+    return fail("RuntimeError", "%s", op->status[ON_PROCESSOR](status));
   memset(result, 0, sizeof *result); /* nothing */
   return 0;
 }

@@ -203,9 +203,6 @@ PyCapsule_GetName = prototype(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_Get
 PyCapsule_GetPointer = prototype(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
-PyCapsule_New = prototype(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(
-    ("PyCapsule_New", ctypes.pythonapi)
-)
 BFLOAT16 = 4 | 16 << 8 | 1 << 16
 
 
@@ -252,86 +249,10 @@ def tensors():
     fails(ValueError, f"softmax: x{gaps}", ours.softmax, Lender(x.T))
 
 
-class DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("device", ctypes.c_int32 * 2),
-        ("ndim", ctypes.c_int32),
-        ("type", ctypes.c_uint32),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("offset", ctypes.c_uint64),
-    ]
-
-
-class DLExchange(ctypes.Structure):
-    ALLOCATE = ctypes.PYFUNCTYPE(
-        ctypes.c_int, ctypes.POINTER(DLTensor), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_void_p
-    )
-    IMPORT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
-    BORROW = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
-    _fields_ = [
-        ("version", ctypes.c_uint32 * 2),
-        ("older", ctypes.c_void_p),
-        ("allocate", ALLOCATE),
-        ("export", ctypes.c_void_p),
-        ("import_", IMPORT),
-        ("borrow", BORROW),
-        ("stream", ctypes.c_void_p),
-    ]
-
-
-class Exchanger:
-    """An array of a class with DLPack's functions in C."""
-
-    kept, made = [], []
-    device = (1, 0)
-
-    def __init__(self, of):
-        self.of = of
-        self.shape = (ctypes.c_int64 * of.ndim)(*of.shape)
-        self.strides = (ctypes.c_int64 * of.ndim)(*(stride // of.itemsize for stride in of.strides))
-
-    def borrow(self, tensor):
-        t = tensor[0]
-        t.data, t.ndim, t.shape, t.strides, t.offset = (
-            self.of.ctypes.data - 8,
-            self.of.ndim,
-            self.shape,
-            self.strides,
-            8,
-        )
-        t.device[:], t.type = self.device, 2 | 8 * self.of.itemsize << 8 | 1 << 16
-        return 0
-
-    def allocate(like, made, context, fail):
-        t = like[0]
-        assert t.type >> 16 == 1 and t.type & 255 == 2 and t.device[0] == 1
-        Exchanger.made.append(Exchanger(np.zeros(t.shape[: t.ndim], {64: "d", 32: "f", 16: "e"}[t.type >> 8 & 255])))
-        made[0] = len(Exchanger.made)
-        return 0
-
-    def import_(made, result):
-        exchanger = Exchanger.made[made - 1]
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(exchanger))
-        result[0] = id(exchanger)
-        return 0
-
-
 def exchange():
-    older = DLExchange(
-        (1, 3),
-        None,
-        DLExchange.ALLOCATE(Exchanger.allocate),
-        None,
-        DLExchange.IMPORT(Exchanger.import_),
-        DLExchange.BORROW(Exchanger.borrow),
-        None,
-    )
-    newer = DLExchange((2, 0), ctypes.addressof(older))  # of no known form
-    name = ctypes.create_string_buffer(b"dlpack_exchange_api")
-    Exchanger.kept += older, newer, name
-    Exchanger.__dlpack_c_exchange_api__ = PyCapsule_New(ctypes.addressof(newer), ctypes.addressof(name), None)
+    from exchanger import Exchanger, lend_functions
+
+    lend_functions()
     x = np.linspace(-1, 1, 12).reshape(3, 4)
     y = ours.softmax(Exchanger(x))
     holds("DLPack's exchange", type(y) is Exchanger and near(y.of, softmax(x), 1e-15))

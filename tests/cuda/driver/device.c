@@ -34,6 +34,31 @@ CUresult fake_context_current(CUcontext *context) {
   return fake_state;
 }
 
+/* counting.c has one that counts. */
+__attribute__((weak)) CUresult fake_context_retain(CUcontext *context, CUdevice device) {
+  static char primary[64];
+
+  *context = (CUcontext)&primary[device];
+  return fake_state;
+}
+
+static __thread CUcontext below; /* one that was pushed */
+
+CUresult fake_context_push(CUcontext context) {
+  if (below)
+    abort();
+  below = current;
+  current = context;
+  return fake_state;
+}
+
+CUresult fake_context_pop(CUcontext *context) {
+  *context = current;
+  current = below;
+  below = NULL;
+  return fake_state;
+}
+
 CUresult fake_context_device(CUdevice *device) {
   *device = 0;
   return current ? fake_state : CUDA_ERROR_UNKNOWN;
@@ -52,6 +77,17 @@ CUresult fake_stream_create(CUstream *stream, unsigned flags) {
   if (made == sizeof streams)
     abort();
   *stream = (CUstream)&streams[made++];
+  return fake_state;
+}
+
+CUresult fake_stream_capturing(CUstream stream, int *status) {
+  (void)stream;
+  *status = 0;
+  return fake_state;
+}
+
+CUresult fake_stream_number(CUstream stream, unsigned long long *number) {
+  *number = (unsigned long long)(size_t)stream;
   return fake_state;
 }
 
@@ -103,6 +139,13 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUst
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream) {
   (void)stream;
   return fake_fill(to, value, bytes);
+}
+
+CUresult fake_fill_words(CUdeviceptr to, unsigned value, size_t words, CUstream stream) {
+  (void)stream;
+  for (size_t i = 0; i < words; i++)
+    memcpy((unsigned *)(size_t)to + i, &value, sizeof value);
+  return fake_state;
 }
 
 CUresult fake_to_device(CUdeviceptr to, const void *from, size_t bytes) {

@@ -9,6 +9,12 @@ CUDA_FUNCTIONS(NAMED)
 /* And of those that can be done without, or that exported files and the library call, these. */
 CUresult fake_context_current(CUcontext *context) __asm__("cuCtxGetCurrent");
 CUresult fake_context_device(CUdevice *device) __asm__("cuCtxGetDevice");
+CUresult fake_context_push(CUcontext context) __asm__("cuCtxPushCurrent_v2");
+CUresult fake_context_pop(CUcontext *context) __asm__("cuCtxPopCurrent_v2");
+CUresult fake_fill_words(CUdeviceptr to, unsigned value, size_t words,
+                         CUstream stream) __asm__("cuMemsetD32Async");
+CUresult fake_stream_capturing(CUstream stream, int *status) __asm__("cuStreamIsCapturing");
+CUresult fake_stream_number(CUstream stream, unsigned long long *number) __asm__("cuStreamGetId");
 CUresult fake_function_attribute(int *value, int attribute,
                                  CUfunction function) __asm__("cuFuncGetAttribute");
 CUresult fake_module_unload(CUmodule module) __asm__("cuModuleUnload");
