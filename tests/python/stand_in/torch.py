@@ -6,6 +6,8 @@ float64, float32, float16, int64, int8, uint8 = "float64", "float32", "float16",
 
 
 class Tensor:
+    device = "cpu"
+
     def __init__(self, array):
         self.array = array
 
@@ -28,7 +30,8 @@ class Tensor:
         return self.array.__dlpack_device__()
 
 
-def empty(shape, dtype):
+def empty(shape, dtype, device):
+    assert device == "cpu"
     return Tensor(numpy.empty(shape, dtype))
 
 
