@@ -43,7 +43,7 @@ op "two_runs" {
   sizes = { { "S", m = 3, n = 4, k = 5 } }, dtypes = { "f32" }, ulp = 4,
 }
 LUA
-kinds='softmax gelu sum matmul two_runs dropout'
+kinds='softmax gelu sum matmul two_runs dropout layernorm'
 if command -v "${CXX:-c++}" >/dev/null; then
   mkdir "$tmp/build"
   cd "$tmp/build" || exit 1
@@ -83,8 +83,15 @@ if command -v "${CXX:-c++}" >/dev/null; then
   python_built() { # python_built: its extension, of what is there
     # shellcheck disable=SC2046 # files
     gcc -std=gnu11 -O0 -Wall -Wextra -Werror -Wno-psabi -shared -fPIC -I"$include" \
-      $(find ours/src -name '*.c' ! -name '*_test.c') -ldl -o ours/ours/_kernels.abi3.so
+      $(find ours/src -name '*.c' ! -name '*_test.c' ! -name _tvm_ffi.c) -ldl -o ours/ours/_kernels.abi3.so
   }
+  tvm_built() {
+    # shellcheck disable=SC2046 # files
+    gcc -std=gnu11 -O0 -Wall -Wextra -Werror -Wno-psabi -shared -fPIC \
+      $(find ours/src -name '*.c' ! -name '*_test.c' ! -name _kernels.c) -ldl -o ours/ours/_tvm_ffi.so &&
+      cc -shared -fPIC "$LATHE_SRC/tests/python/stand_in_tvm_ffi.c" -o stand_in.so
+  }
+  tvm_right() { LD_LIBRARY_PATH=. "$LATHE_PYTHON" "$LATHE_SRC/tests/python/tvm.py" ours ours ./stand_in.so cuda; }
   python_right() { LD_LIBRARY_PATH=. "$LATHE_PYTHON" "$LATHE_SRC/tests/python/emulated.py" ours ours; }
   python_faulty() { # python_faulty SED: that fault is planted and found
     cp ours/src/_kernels.c "$tmp/kept.c"
@@ -97,10 +104,12 @@ if command -v "${CXX:-c++}" >/dev/null; then
     [ $planted = 0 ] && [ $status != 0 ]
   }
   if [ -e "$include/Python.h" ] && "$LATHE_PYTHON" -c 'import numpy' 2>/dev/null; then
-    is 'a package' ../lathe-gen --src "$tmp/tree" --out .. export --python ours softmax matmul dropout --gradient \
-      --backends cpu,cuda --backend sse2 --dtypes f32 --images ../gen --out ours
+    is 'a package' ../lathe-gen --src "$tmp/tree" --out .. export --python ours softmax matmul dropout gelu layernorm \
+      --gradient --tvm-ffi --backends cpu,cuda --backend sse2 --dtypes f32 --images ../gen --out ours
     is 'compiles' python_built
     is 'is right' python_right
+    is 'compiles for TVM-FFI' tvm_built
+    is 'is right for TVM-FFI' tvm_right
     is 'finds a workspace that is not zero' python_faulty 's/make_workspace(c, w, room, /make_workspace(c, w, 0, /'
     is 'finds other integers' python_faulty 's/cuda_put(next, c/cuda_put(next, 1 + c/'
     is 'finds a context that is left' python_faulty 's/^  cuda_leave(&visit);/  if (0) cuda_leave(\&visit);/'

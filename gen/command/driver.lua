@@ -73,7 +73,7 @@ lathe-gen export OP... writes C files that another program can take, and compile
   --prefix NAME    begin all names with it, as in --prefix mine_: mine_softmax.h (none)
   --python NAME    and a package NAME for Python around them: `pip wheel ./DIR` makes one wheel, for 3.11 and later;
                    with --backends cpu,cuda for tensors on GPUs too, after 'ninja export-OP' of all its ops
-  --tvm-ffi        functions for TVM-FFI in that package, __tvm_ffi_OP of tensors in the processor's memory
+  --tvm-ffi        functions for TVM-FFI in that package, __tvm_ffi_OP
   --src DIR        where specs/ is, with ops of your own (., or what is installed where that has none);
                    --spec FILE reads one spec alone
 

@@ -122,7 +122,7 @@ local function functions_of(op, ways)
       list[#list + 1] = not by_dtype[t.dtype] and f or nil
       by_dtype[t.dtype] = f
       f.ways[#f.ways + 1] = {
-        PLACE = way.place, is_cuda = way.place == "ON_CUDA", name = t.name, workspace = t.workspace,
+        PLACE = way.place, name = t.name, workspace = t.workspace,
         of = op.name .. "_" .. t.dtype .. interface.ending(way.kind), dims = interface.extents(op),
         call = interface.arguments(way.op, t, "at", "scalar[%d]"),
       }
@@ -303,7 +303,7 @@ function python.package(engine, name, exported, all, command, tvm_ffi, write)
   pour("python.c", "src/_kernels.c")
   pour("python_arrays.h", "src/_arrays.h")
   if cuda then
-    pour("python_cuda.h", "src/_cuda.h")
+    pour("cuda.h", "src/_cuda.h")
   end
   pour("init.py", name .. "/__init__.py")
   pour("init.pyi", name .. "/__init__.pyi")

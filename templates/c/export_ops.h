@@ -9,16 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef HAS_CUDA
-#define HAS_CUDA $(cuda and 1 or 0)
-#endif
-
 //@ for _, op in ipairs(ops) do
 #include "$op.c$.h"
 //@ if cuda then
-#if HAS_CUDA
 #include "$op.c$_cuda.h"
-#endif
 //@ end
 //@ end
 
@@ -32,6 +26,8 @@ typedef struct dl_tensor {
   int64_t *shape, *strides; /* counted in elements; no strides: without gaps */
   uint64_t offset;          /* in bytes */
 } dl_tensor;
+
+enum { HAS_CUDA = $(cuda and 1 or 0) };
 
 enum { DL_CPU = 1, DL_CUDA, DL_CUDA_HOST, DL_ROCM_HOST = 11, DL_CUDA_MANAGED = 13 };
 
@@ -103,9 +99,6 @@ typedef struct op {
 
 //@ for _, t in ipairs(op.functions) do
 //@ for _, way in ipairs(t.ways) do
-//@ if way.is_cuda then
-#if HAS_CUDA
-//@ end
 static int $way.of$_run(void *const *at, const double *scalar, const size_t *dim,
                         void *device_queue, void *workspace) {
   (void)scalar, (void)dim, (void)device_queue, (void)workspace;
@@ -117,9 +110,6 @@ static size_t $way.of$_room(const size_t *dim) {
   return $way.name$_workspace($way.dims$);
 }
 
-//@ end
-//@ if way.is_cuda then
-#endif
 //@ end
 //@ end
 //@ end
@@ -134,14 +124,8 @@ static const function $op.op$_functions[] = {
     {
         $t.TYPE$,
         {
-//@ for _, way in ipairs(t.ways) do
-//@ if way.is_cuda then
-#if HAS_CUDA
-            //@ end
+            //@ for _, way in ipairs(t.ways) do
             [$way.PLACE$] = {$way.of$_run, $(way.workspace and way.of.."_room" or "NULL")},
-//@ if way.is_cuda then
-#endif
-            //@ end
             //@ end
         },
     },
@@ -164,10 +148,8 @@ static const op $op.op$_op = {
     .usual = $op.usual$,
     .folded = $op.folded$,
     .in_place = $(tostring(op.in_place)),
-//@ if cuda then
-#if HAS_CUDA
+    //@ if cuda then
     .status[ON_CUDA] = $op.c$_cuda_status,
-#endif
     //@ end
     .status[ON_PROCESSOR] = $op.c$_status,
 };

@@ -30,6 +30,9 @@ setup(
                 "src/_tvm_ffi.c",
                 //@ for _, op in ipairs(ops) do
                 "src/$op.c$.c",
+                //@ if cuda then
+                "src/$op.c$_cuda.c",
+                //@ end
                 //@ end
             ],
             libraries=["dl"],

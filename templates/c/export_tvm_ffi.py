@@ -7,7 +7,7 @@
     $op.op$($op.tvm_names$)
 //@ end
 
-Tensors are those that TVM-FFI takes, in the processor's memory; JAX, CuPy, C++ and others find the same functions in
+Tensors are those that TVM-FFI takes, $places$; JAX, CuPy, C++ and others find the same functions in
 `library`, as __tvm_ffi_OP.
 """
 from pathlib import Path

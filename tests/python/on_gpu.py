@@ -126,6 +126,24 @@ else:
         holds("an array of CuPy", type(found) is cupy.ndarray and near(torch.from_dlpack(found), expected))
         holds("and its workspace", all(map(near, map(torch.from_dlpack, sums), layernorm_gradient(x, dy))))
 
+try:
+    import tvm_ffi  # noqa: F401
+    theirs = importlib.import_module(sys.argv[2] + ".tvm_ffi")
+except ImportError:
+    print("there is no TVM-FFI")
+else:
+    y, again, gradients = torch.empty_like(x), torch.empty_like(x), [torch.empty_like(g) for g in gradients]
+    with torch.cuda.stream(side):
+        torch.cuda._sleep(SLEEP)
+        late.copy_(x)
+        theirs.softmax(late, y)
+        theirs.dropout(late, 7, 3, again, 0.5)
+        theirs.layernorm_backward(late, dy, torch.ones_like(x[0]), *gradients, 1e-5)
+    holds("by TVM-FFI on that stream", not side.query() and torch.cuda.default_stream().query())
+    side.synchronize()
+    holds("by TVM-FFI", near(y, expected) and near(again, drawn))
+    holds("with workspaces", all(map(torch.equal, gradients, layernorm_gradient(x, dy))))
+
 # ---- time ----
 small, out = torch.ones(100, device="cuda"), torch.empty(100, device="cuda")
 for name, call in (("ours.add", ours.add), ("torch.add", torch.add)):

@@ -1,5 +1,6 @@
-"""Functions of a package for TVM-FFI: tvm.py FOLDER NAME [STAND_IN]. They are loaded by tvm_ffi; with STAND_IN, a
-library that takes errors in its place, by ctypes. Arrays are NumPy's."""
+"""Functions of a package for TVM-FFI: tvm.py FOLDER NAME [STAND_IN [cuda]]. They are loaded by tvm_ffi; with STAND_IN,
+a library that takes errors in its place, by ctypes. Arrays are NumPy's; on the tests' emulator of CUDA these are a
+GPU's."""
 import ctypes
 import importlib
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy
 
 folder, name = sys.argv[1:3]
+device = 2 if sys.argv[4:] == ["cuda"] else 1
 sys.path.insert(0, folder)
 failed = 0
 
@@ -40,7 +42,7 @@ def tensor_of(array):
     extents = ctypes.c_int64 * max(1, array.ndim)
     shape, strides = extents(*array.shape), extents(*(s // array.itemsize for s in array.strides))
     code = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}[array.dtype.kind]
-    return Tensor(array.ctypes.data, 1, 0, array.ndim, code, 8 * array.itemsize, 1, shape, strides, 0)
+    return Tensor(array.ctypes.data, device, 0, array.ndim, code, 8 * array.itemsize, 1, shape, strides, 0)
 
 
 def by_ctypes(path, stand_in):
@@ -89,7 +91,7 @@ if len(sys.argv) > 3:
 else:
     op = by_tvm_ffi()
 random = numpy.random.default_rng(7)
-for dtype in numpy.float32, numpy.float64:
+for dtype in (numpy.float32,) if device == 2 else (numpy.float32, numpy.float64):
     x = random.standard_normal((3, 5, 7)).astype(dtype)
     y = numpy.empty_like(x)
     op("softmax")(x, y)

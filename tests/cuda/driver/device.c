@@ -108,6 +108,16 @@ CUresult fake_memory_free(CUdeviceptr at) {
   return fake_state;
 }
 
+CUresult fake_memory_allocate_async(CUdeviceptr *at, size_t bytes, CUstream stream) {
+  (void)stream;
+  return fake_memory_allocate(at, bytes);
+}
+
+CUresult fake_memory_free_async(CUdeviceptr at, CUstream stream) {
+  (void)stream;
+  return fake_memory_free(at);
+}
+
 /* What is pinned is let go once. */
 static const void *pinned[64];
 

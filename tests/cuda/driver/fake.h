@@ -13,6 +13,9 @@ CUresult fake_context_push(CUcontext context) __asm__("cuCtxPushCurrent_v2");
 CUresult fake_context_pop(CUcontext *context) __asm__("cuCtxPopCurrent_v2");
 CUresult fake_fill_words(CUdeviceptr to, unsigned value, size_t words,
                          CUstream stream) __asm__("cuMemsetD32Async");
+CUresult fake_memory_allocate_async(CUdeviceptr *at, size_t bytes,
+                                    CUstream stream) __asm__("cuMemAllocAsync");
+CUresult fake_memory_free_async(CUdeviceptr at, CUstream stream) __asm__("cuMemFreeAsync");
 CUresult fake_stream_capturing(CUstream stream, int *status) __asm__("cuStreamIsCapturing");
 CUresult fake_stream_number(CUstream stream, unsigned long long *number) __asm__("cuStreamGetId");
 CUresult fake_function_attribute(int *value, int attribute,

@@ -6,6 +6,7 @@
 #define CUDA_H
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@ static struct {
   int (*fill_words)(unsigned long long at, unsigned value, size_t words, void *stream);
   int (*text)(int error, const char **text);
   int (*capturing)(void *stream, int *status);
+  int (*allocate)(unsigned long long *at, size_t bytes, void *stream);
+  int (*release)(unsigned long long at, void *stream);
   int (*number)(void *stream, unsigned long long *number); /* null before CUDA 12 */
 } cuda;
 
@@ -32,14 +35,13 @@ static cuda_context
     cuda_contexts[CUDA_GPUS]; /* of each GPU its primary one, as libraries use it; kept */
 
 /* False with the driver's words for an error. */
-static bool cuda_well(int error, const char **why) {
+static inline bool cuda_well(int error, const char **why) {
   if (error && (cuda.text(error, why) || !*why))
     *why = "an unknown error of CUDA's driver";
   return !error;
 }
 
-/* A caller holds Python's lock. */
-static bool cuda_open(const char **why) {
+static inline bool cuda_open(const char **why) {
   static const char *const names[] = {"cuInit",
                                       "cuDevicePrimaryCtxRetain",
                                       "cuCtxGetCurrent",
@@ -49,9 +51,12 @@ static bool cuda_open(const char **why) {
                                       "cuMemsetD32Async",
                                       "cuGetErrorString",
                                       "cuStreamIsCapturing",
+                                      "cuMemAllocAsync",
+                                      "cuMemFreeAsync",
                                       "cuStreamGetId"};
-  void *const to[] = {&cuda.begin, &cuda.retain,     &cuda.current, &cuda.push,      &cuda.pop,
-                      &cuda.fill,  &cuda.fill_words, &cuda.text,    &cuda.capturing, &cuda.number};
+  void *const to[] = {&cuda.begin,     &cuda.retain,   &cuda.current,    &cuda.push,
+                      &cuda.pop,       &cuda.fill,     &cuda.fill_words, &cuda.text,
+                      &cuda.capturing, &cuda.allocate, &cuda.release,    &cuda.number};
   enum { LATER = sizeof to / sizeof *to - 1 };
   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   *why = "there is no libcuda.so.1";
@@ -70,43 +75,55 @@ typedef struct cuda_visit {
   bool pushed;
 } cuda_visit;
 
-static bool cuda_enter(cuda_visit *visit, int gpu, const char **why) {
+static inline bool cuda_enter(cuda_visit *visit, int gpu, const char **why) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static bool is_open;
   cuda_context current = NULL;
+  bool well = gpu >= 0 && gpu < CUDA_GPUS;
   visit->pushed = false;
-  if (!is_open && !(is_open = cuda_open(why)))
-    return false;
-  if (gpu < 0 || gpu >= CUDA_GPUS) {
+  if (!well) {
     *why = "the GPU's number is too large";
     return false;
   }
-  if (!cuda_contexts[gpu] && !cuda_well(cuda.retain(&cuda_contexts[gpu], gpu), why))
-    return false;
-  if (!cuda_well(cuda.current(&current), why))
+  pthread_mutex_lock(&lock);
+  is_open = is_open || cuda_open(why);
+  well = is_open && (cuda_contexts[gpu] || cuda_well(cuda.retain(&cuda_contexts[gpu], gpu), why));
+  pthread_mutex_unlock(&lock);
+  if (!well || !cuda_well(cuda.current(&current), why))
     return false;
   visit->pushed = current != cuda_contexts[gpu] && cuda_well(cuda.push(cuda_contexts[gpu]), why);
   return !*why;
 }
 
-static void cuda_leave(const cuda_visit *visit) {
+static inline void cuda_leave(const cuda_visit *visit) {
   cuda_context own;
   if (visit->pushed)
     cuda.pop(&own);
 }
 
 /* The stream's own number; false where it has none, or a graph is captured. */
-static bool cuda_number(void *stream, unsigned long long *number) {
+static inline bool cuda_number(void *stream, unsigned long long *number) {
   int status = 0;
   return cuda.number && !cuda.capturing(stream, &status) && !status && !cuda.number(stream, number);
 }
 
+/* Memory for what is put on a stream before it is given back there; null with the reason in why. */
+static inline void *cuda_lend(size_t bytes, void *stream, const char **why) {
+  unsigned long long at = 0;
+  return cuda_well(cuda.allocate(&at, bytes, stream), why) ? (void *)(uintptr_t)at : NULL;
+}
+
+static inline void cuda_give_back(const void *at, void *stream) {
+  cuda.release((uintptr_t)at, stream);
+}
+
 /* Memory of zeros, when the stream comes to it. */
-static bool cuda_clear(const void *at, size_t bytes, void *stream, const char **why) {
+static inline bool cuda_clear(const void *at, size_t bytes, void *stream, const char **why) {
   return cuda_well(cuda.fill((uintptr_t)at, 0, bytes, stream), why);
 }
 
 /* An integer there, in a way that a graph may capture. */
-static bool cuda_put(const void *at, int64_t integer, void *stream, const char **why) {
+static inline bool cuda_put(const void *at, int64_t integer, void *stream, const char **why) {
   const uint64_t bits = (uint64_t)integer;
   return cuda_well(cuda.fill_words((uintptr_t)at, (unsigned)bits, 1, stream), why) &&
          cuda_well(cuda.fill_words((uintptr_t)at + 4, (unsigned)(bits >> 32), 1, stream), why);
