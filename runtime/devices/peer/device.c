@@ -281,23 +281,28 @@ static bool find_idle(peer_call *c, char why[PEER_WHY]) {
   return true;
 }
 
-/* The host's time would be for asking. */
-static bool ask_for_calls(peer_call *c, uint64_t calls, device_time *taken) {
-  device_call *call = &c->head;
+static bool fail_to_ask(peer_call *c, const char *why) {
+  c->head.fate = peer_refused(c->library) ? DEVICE_WELL : DEVICE_CRASHED;
+  return device_fail(&c->head, "%s", why);
+}
+
+/* The host's time would be for asking. idle: whether to find what is not the function's first, which leaves results
+ * that are none. */
+static bool ask_for_calls(peer_call *c, uint64_t calls, device_time *taken, bool idle) {
   char request[REQUEST], why[PEER_WHY];
   double start;
 
   if (c->ended != peer_ended(c->library) && !tell(c, why)) /* with another row */
-    return device_fail(call, "%s", why);
+    return device_fail(&c->head, "%s", why);
+  if (idle && c->idle_ns == 0 && !find_idle(c, why))
+    return fail_to_ask(c, why);
   snprintf(request, sizeof request, "time %u %" PRIu64 "\n", c->number, calls);
   start = clock_ns();
-  if (!peer_ask(c->library, request, &taken->own, why)) {
-    call->fate = peer_refused(c->library) ? DEVICE_WELL : DEVICE_CRASHED;
-    return device_fail(call, "%s", why);
-  }
+  if (!peer_ask(c->library, request, &taken->own, why))
+    return fail_to_ask(c, why);
   taken->host = clock_ns() - start;
   if (c->foreign)
-    taken->own = taken->host;
+    taken->own = fmax(taken->host - c->idle_ns, 1);
   else
     taken->host = taken->own;
   c->ran = true;
@@ -308,19 +313,13 @@ static bool ask_for_calls(peer_call *c, uint64_t calls, device_time *taken) {
 static bool run(device_call *call) {
   device_time taken;
 
-  return ask_for_calls((peer_call *)call, 1, &taken);
+  return ask_for_calls((peer_call *)call, 1, &taken, false);
 }
 
 static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
   peer_call *c = (peer_call *)call;
-  char why[PEER_WHY];
 
-  if (!ask_for_calls(c, calls, taken))
-    return false;
-  if (c->foreign && c->idle_ns == 0 && !find_idle(c, why))
-    return device_fail(call, "%s", why);
-  taken->own = fmax(taken->own - c->idle_ns, 1);
-  return true;
+  return ask_for_calls(c, calls, taken, c->foreign);
 }
 
 static bool cool(device_call *call) {
