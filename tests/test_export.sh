@@ -44,6 +44,12 @@ kinds='gelu argmax softmax matmul mlp cumsum attention_causal'
 # shellcheck disable=SC2086
 is 'of each kind' generate $kinds --dtypes f32
 is 'with gradients' generate rmsnorm --gradient --dtypes f32,f16
+without() { # a gradient that a build leaves out is not exported with its op
+  "$LATHE_GEN" --src "$LATHE_SRC" --ops 'softmax,-softmax_backward' export softmax --gradient --dtypes f32 \
+    --out "$tmp/without" &&
+    [ -e "$tmp/without/softmax.c" ] && [ ! -e "$tmp/without/softmax_backward.c" ]
+}
+is 'without one that is left out' without
 is 'in 8 bits' generate linear_i8_i8 dropout --dtypes f32 --backend avx2 --backend sse2 --backend neon
 for op in $kinds rmsnorm rmsnorm_backward linear_i8_i8 dropout; do
   is "$op" built_by 'gcc -std=c11' "$op" -O1

@@ -115,7 +115,8 @@ return function(stages, options, words)
     ops[#ops + 1] = not text.contains(ops, op) and op or nil
   end
   for _, op in ipairs(options.gradient and run.all or {}) do
-    ops[#ops + 1] = text.contains(ops, op.forward) and not text.contains(ops, op) and op or nil
+    local wanted = text.contains(ops, op.forward) and not op.left_out and not text.contains(ops, op)
+    ops[#ops + 1] = wanted and op or nil
   end
   -- is_ours(old): whether a file that is there may be replaced.
   local function keep(path, content, is_ours)
