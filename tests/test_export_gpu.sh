@@ -110,7 +110,7 @@ if command -v "${CXX:-c++}" >/dev/null; then
     is 'is right' python_right
     is 'compiles for TVM-FFI' tvm_built
     is 'is right for TVM-FFI' tvm_right
-    is 'finds a workspace that is not zero' python_faulty 's/make_workspace(c, w, room, /make_workspace(c, w, 0, /'
+    is 'finds a workspace that is not zero' python_faulty 's/make_workspace(c, \&w, room, /make_workspace(c, \&w, 0, /'
     is 'finds other integers' python_faulty 's/cuda_put(next, c/cuda_put(next, 1 + c/'
     is 'finds a context that is left' python_faulty 's/^  cuda_leave(&visit);/  if (0) cuda_leave(\&visit);/'
   else

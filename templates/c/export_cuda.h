@@ -31,8 +31,8 @@ static struct {
   int (*number)(void *stream, unsigned long long *number); /* null before CUDA 12 */
 } cuda;
 
-static cuda_context
-    cuda_contexts[CUDA_GPUS]; /* of each GPU its primary one, as libraries use it; kept */
+/* Of each GPU its primary one, as libraries use it; kept. */
+static cuda_context cuda_contexts[CUDA_GPUS];
 
 /* False with the driver's words for an error. */
 static inline bool cuda_well(int error, const char **why) {

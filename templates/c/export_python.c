@@ -146,7 +146,7 @@ typedef struct workspace {
   size_t dim[MAX_AXES];
   unsigned long long stream; /* by a number that no other one ever has */
   size_t bytes;
-  PyObject *object;
+  PyObject *object; /* held */
   array as;
   char *at;
 } workspace;
@@ -156,75 +156,82 @@ static void drop_workspace(workspace *w) {
     give_back_array(&w->as);
     Py_DECREF(w->object);
   }
-  w->object = NULL;
-  w->way = NULL;
 }
 
+/* That of a call; false with what is wrong. */
 static bool make_workspace(call *c, workspace *w, size_t zeros, void *stream) {
   static const operand lent_as = {.name = "workspace", .type = U8};
   const size_t line = 64;
   int64_t extent = (int64_t)(w->bytes + line);
   const char *why = NULL;
-  w->as.holds = HOLDS_NOTHING;
   w->object = make_array(c, lent_as.name, c->first, U8, 1, &extent);
-  if (!w->object || !read_array(c, &lent_as, true, w->object, &w->as))
-    return false;
-  w->at = w->as.data + (line - (uintptr_t)w->as.data % line) % line;
-  if (!cuda_clear(w->at, zeros, stream, &why))
+  if (w->object && read_array(c, &lent_as, true, w->object, &w->as)) {
+    w->at = w->as.data + (line - (uintptr_t)w->as.data % line) % line;
+    if (cuda_clear(w->at, zeros, stream, &why))
+      return true;
     PyErr_Format(PyExc_RuntimeError, "%s: %s", c->op->name, why);
-  return !why;
+  }
+  drop_workspace(w);
+  return false;
 }
 
-/* The place for that of calls of these sizes on a stream, which may have it; null where none is kept: a graph that is
- * captured has its own, and large ones are given back. */
-static workspace *kept_workspace(const workspace *wanted, void *stream) {
+/* Where those of calls of these sizes on a stream are kept; null where they are not: a graph that is captured has its
+ * own, and large ones are given back. */
+static workspace *place_of_workspace(workspace *of, void *stream) {
   enum { KEPT = 16, MOST = 8 << 20 /* bytes */ };
   static workspace all[KEPT];
-  unsigned long long number;
-  if (wanted->bytes > MOST || !cuda_number(stream, &number))
+  if (of->bytes > MOST || !cuda_number(stream, &of->stream))
     return NULL;
-  size_t hash = (size_t)wanted->way / sizeof(way) + (size_t)number * 7;
+  size_t hash = (size_t)of->way / sizeof(way) + (size_t)of->stream * 7;
   for (int i = 0; i < MAX_AXES; i++)
-    hash = hash * 31 + wanted->dim[i];
-  workspace *w = &all[hash % KEPT];
-  if (w->way != wanted->way || w->stream != number || memcmp(w->dim, wanted->dim, sizeof w->dim)) {
-    drop_workspace(w);
-    *w = *wanted;
-    w->stream = number;
-  }
-  return w;
+    hash = hash * 31 + of->dim[i];
+  return &all[hash % KEPT];
+}
+
+/* Puts one that is held in place of what was kept. Another thread may run while that is dropped. */
+static void keep_workspace(workspace *place, const workspace *w) {
+  workspace former = *place;
+  *place = *w;
+  drop_workspace(&former);
 }
 
 /* Puts a call on the stream. The context is to be the thread's, since what a kernel wants depends on the GPU. Integers
- * that Python gave are written into the workspace, after what the kernel takes. */
+ * that Python gave are written into the workspace, after what the kernel takes. The library lends memory that is given
+ * back to later work of the same stream. */
 static bool run_here(call *c, void **at, const double *scalar, void *stream) {
+  static const workspace none;
   const way *way = &c->function->way[ON_CUDA];
   const size_t room = way->workspace ? (way->workspace(c->dim) + 7) / 8 * 8 : 0;
   const char *why = NULL;
-  workspace own = {.way = way, .bytes = room}, *w = NULL;
+  workspace w = {.way = way, .bytes = room, .as.holds = HOLDS_NOTHING}, *place = NULL;
   int status = 0;
-  memcpy(own.dim, c->dim, sizeof own.dim);
+  memcpy(w.dim, c->dim, sizeof w.dim);
   for (int i = 0; i < c->op->inputs; i++)
-    own.bytes += at[i] == &c->array[i].integer ? sizeof(int64_t) : 0;
-  if (own.bytes > 0) {
-    w = kept_workspace(&own, stream);
-    w = w ? w : &own;
-    if (!w->object && !make_workspace(c, w, room, stream)) {
-      drop_workspace(w);
+    w.bytes += at[i] == &c->array[i].integer ? sizeof(int64_t) : 0;
+  if (w.bytes > 0) {
+    place = place_of_workspace(&w, stream);
+    const bool is_kept = place && place->way == way && place->stream == w.stream && place->bytes >= w.bytes &&
+                         !memcmp(place->dim, w.dim, sizeof w.dim);
+    if (is_kept) {
+      w = *place;
+      *place = none; /* this call's until it is there */
+    } else if (!make_workspace(c, &w, room, stream)) {
       return false;
     }
   }
-  char *next = w ? w->at + room : NULL;
+  char *next = w.at + room;
   for (int i = 0; i < c->op->inputs && !why; i++)
     if (at[i] == &c->array[i].integer) {
       cuda_put(next, c->array[i].integer, stream, &why);
       at[i] = next;
       next += sizeof(int64_t);
     }
-  if (!why && (status = way->run(at, scalar, c->dim, stream, w ? w->at : NULL)))
+  if (!why && (status = way->run(at, scalar, c->dim, stream, w.at)))
     why = c->op->status[ON_CUDA](status);
-  if (w == &own || (w && why)) /* the library lends the memory to later work of the stream */
-    drop_workspace(w);
+  if (place && !why)
+    keep_workspace(place, &w);
+  else
+    drop_workspace(&w);
   if (why)
     PyErr_Format(PyExc_RuntimeError, "%s: %s", c->op->name, why);
   return !why;

@@ -13,8 +13,8 @@ typedef struct foreign {
   char name[192];
   bool python; /* a function of a Python module */
   bool on_gpu; /* which has tensors on a GPU */
-  char path
-      [FOREIGN_PATH]; /* absolute; of Python with a colon and the function, as with_foreign.py takes them */
+  /* Absolute; of Python with a colon and the function, as with_foreign.py takes them. */
+  char path[FOREIGN_PATH];
   struct description *description; /* of device code: what is launched; else null */
   unsigned char *code;             /* and its file, where the description names none */
   size_t code_size;
