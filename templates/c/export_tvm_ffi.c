@@ -178,18 +178,29 @@ static int run_on_processor(call *c, const double *scalar) {
 }
 
 //@ if cuda then
-/* On the stream that TVM-FFI has for the GPU. Integers lie in the workspace, after what the kernel takes. */
+/* The stream that TVM-FFI has for a GPU, if it is in this process; it is looked for once. */
+static void *stream_of(int gpu) {
+  static void *found;
+  void *function = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
+  void *(*get)(int32_t device, int32_t number);
+
+  if (!function) {
+    find("TVMFFIEnvGetStream", &function);
+    __atomic_store_n(&found, function, __ATOMIC_RELEASE);
+  }
+  memcpy(&get, &function, sizeof get);
+  return get ? get(DL_CUDA, gpu) : NULL;
+}
+
+/* Integers lie in the workspace, after what the kernel takes. */
 static int run_on_cuda(call *c, const any *args, const double *scalar) {
   const way *way = &c->function->way[ON_CUDA];
-  void *(*stream_of)(int32_t device, int32_t number), *stream = NULL;
+  void *const stream = stream_of(c->place - 1);
   const char *why = NULL;
   char *workspace = NULL;
   cuda_visit visit;
   int status = 0;
 
-  find("TVMFFIEnvGetStream", &stream_of);
-  if (stream_of)
-    stream = stream_of(DL_CUDA, c->place - 1);
   if (!cuda_enter(&visit, c->place - 1, &why))
     return fail("RuntimeError", "%s: %s", c->op->name, why);
   const size_t room = way->workspace ? (way->workspace(c->dim) + 7) / 8 * 8 : 0;
