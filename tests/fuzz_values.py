@@ -172,6 +172,8 @@ class Evaluation:
         whole = np.broadcast_shapes(rest, *(place.shape for place in places))
         if 0 in value.shape:
             return np.full(whole, node.number, self.float), None
+        if tangent is not None:  # it may be the same along an axis that is read at places
+            tangent = np.broadcast_to(tangent, np.broadcast_shapes(tangent.shape, value.shape))
         index, inside = np.meshgrid(*map(np.arange, whole), indexing="ij", sparse=True), np.ones(whole, bool)
         index = [where if extent > 1 else where * 0 for where, extent in zip(index, value.shape)]
         for axis, place in zip(named, places):

@@ -39,6 +39,21 @@ ran "$tmp/clean/built/on_gpu.py" --pack "$tmp/clean/built" --backends cpu --seco
 ends 1
 is 'ends when its time is over' grep -E '^pack 31: .* 0 right, .* [1-9][0-9]* runs left out, 0 runs broken;' "$tmp/output"
 
+ran -c "import sys
+sys.path.insert(0, '$LATHE_SRC/tests')
+import numpy as np
+from fuzz_values import Evaluation
+class Node:
+    detached = False
+    def __init__(self, op, *args, **more):
+        self.op, self.args = op, args
+        self.__dict__.update(more)
+total = Node('add', Node('input', name='x'), Node('input', name='y'))
+read = Node('at', total, Node('const', number=1), over=['n'], number=0)
+run = Evaluation((2, 3), {'x': np.ones((2, 1)), 'y': np.ones((2, 3))}, tangents={'x': np.eye(2)[..., None]}, dims='rn')
+print(run.of(read)[1].ravel().astype(int).tolist())"
+is 'slopes of what is read that has fewer axes' grep -Fx '[1, 0, 0, 1]' "$tmp/output"
+
 for kind in products quantised layers networks training memory cpu_products cpu_memory; do
   ran "$LATHE_SRC/tests/shapes.py" 5 200 "$kind"
   cp "$tmp/output" "$tmp/once"
