@@ -55,6 +55,7 @@ chosen() { # chosen SIZE PATTERN: of gated and its gradient, at a size
 }
 is 'takes a stream where it is narrow' test "$(chosen b=1xh=1xs=9xt=9xd=256xe=8 __.*_stream)" = 2
 is 'takes products of matrices where it is wide' test "$(chosen b=1xh=1xs=9xt=9xd=8xe=257 _stream)" = 0
+is 'is right in C of factors that do not vary over terms' right_on_cpu --op 'inside*,within*' --size "$grouped"
 documents=${grouped}xdocument=3,b=1xh=1xg=1xs=1xt=300xd=24xe=40xdocument=3
 dropped=${grouped}xdistance=9,b=1xh=1xg=1xs=150xt=300xd=9xe=17xdistance=400
 is 'is right in C of documents' right_on_cpu --op 'documents*' --size "$documents"

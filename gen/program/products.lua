@@ -17,8 +17,8 @@ function products.of(list)
   return product or expr.const(1)
 end
 
--- The factors of a sum's term that vary over what it sums, and a function that makes of the sum of their product that
--- of the term. A sum of nothing is 0, whatever the other factors would be.
+-- The factors of a sum's term that vary over what it sums, a function that makes of the sum of their product that of
+-- the term, and how many others there are. A sum of nothing is 0, whatever the others would be.
 function products.taken_out(sum)
   local inside, around = steps.factors_of(sum[1], function(node)
     return node.axes & sum.k == 0
@@ -28,7 +28,7 @@ function products.taken_out(sum)
       return { node = rewrite and rewrite(factor.node) or factor.node, divides = factor.divides }
     end))
     return #around > 0 and expr.select(expr.gt(expr.count(sum.k), 0), scaled, 0) or scaled
-  end
+  end, #around
 end
 
 -- Whether a reduction is under a node.
@@ -55,13 +55,16 @@ local function sum_of(list, over)
   return expr.sum(products.of(list), over)
 end
 
--- Takes out of a product what does not vary over its terms, where that was reduced: it is a factor of rows.
+-- Takes out of a product what does not vary over its terms, where that was reduced: it is a factor of rows. A number,
+-- or an operand, stays in the sum, for steps.part knows what to make of it.
 local function part_product(sum)
-  local inside, outside = products.taken_out(sum)
+  local inside, outside, around = products.taken_out(sum)
   if products.is_reduced(products.of(inside)) then
     return sum
+  elseif products.is_reduced(sum[1]) then
+    return sum_of(inside, sum.k) * outside(expr.const(1))
   end
-  return products.is_reduced(sum[1]) and sum_of(inside, sum.k) * outside(expr.const(1)) or sum_of(inside, sum.k)
+  return around > 0 and sum or sum_of(inside, sum.k)
 end
 
 -- The sum over e of x * (the sum over t of w * v), of which w lacks e and v has both: the sum over t of w times a

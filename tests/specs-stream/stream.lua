@@ -65,6 +65,21 @@ declare("normed", { "f32" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e
     return sum(score * v, "t") / (max(score, "t") + 1)
   end, { backward = {} })
 
+-- Numbers and operands that stand in a product's sum and do not vary over its terms.
+declare("inside", { "f32", "f16" }, { q = by_heads.q, k = by_heads.k, v = by_heads.v, heat = { "h" } },
+  { o = { "b", "h", "g", "s", "e" } }, function(q, k, v, heat)
+    local score = sum(q * k * 0.25 * heat, "d")
+    local p = exp(score - max(score, "t"))
+    return sum(0.5 * p * v, "t") / sum(p, "t")
+  end, both_ways)
+
+-- Numbers alone, so that the gradient has all its products in streams.
+declare("within", { "f32", "f16" }, { q = by_heads.q, k = by_heads.k, v = by_heads.v },
+  { o = { "b", "h", "g", "s", "e" } }, function(q, k, v, heat)
+    local p = exp(sum(q * k * 0.25 * heat, "d"))
+    return sum(0.5 * p * v, "t") / sum(p, "t")
+  end, { scalars = { heat = 0.75 }, products = "narrow", backward = {} })
+
 -- A mask that makes a number 0, in f64 alone, which is nowhere rounded to fewer bits: what is multiplied by it is not read.
 declare("cut", { "f64" }, { q = { "s", "d" }, k = { "t", "d" }, v = { "t", "e" } }, { o = { "s", "e" } },
   function(q, k, v)
