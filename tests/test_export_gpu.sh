@@ -93,14 +93,14 @@ if command -v "${CXX:-c++}" >/dev/null; then
   }
   tvm_right() { LD_LIBRARY_PATH=. "$LATHE_PYTHON" "$LATHE_SRC/tests/python/tvm.py" ours ours ./stand_in.so cuda; }
   python_right() { LD_LIBRARY_PATH=. "$LATHE_PYTHON" "$LATHE_SRC/tests/python/emulated.py" ours ours; }
-  python_faulty() { # python_faulty SED: that fault is planted and found
-    cp ours/src/_kernels.c "$tmp/kept.c"
-    sed -i "$1" ours/src/_kernels.c
-    fails cmp -s ours/src/_kernels.c "$tmp/kept.c" && python_built
+  python_faulty() { # python_faulty FILE SED: that fault is planted and found
+    cp "ours/src/$1" "$tmp/kept.c"
+    sed -i "$2" "ours/src/$1"
+    fails cmp -s "ours/src/$1" "$tmp/kept.c" && python_built
     planted=$?
     python_right >"$tmp/out"
     status=$?
-    mv "$tmp/kept.c" ours/src/_kernels.c
+    mv "$tmp/kept.c" "ours/src/$1"
     [ $planted = 0 ] && [ $status != 0 ]
   }
   if [ -e "$include/Python.h" ] && "$LATHE_PYTHON" -c 'import numpy' 2>/dev/null; then
@@ -110,9 +110,9 @@ if command -v "${CXX:-c++}" >/dev/null; then
     is 'is right' python_right
     is 'compiles for TVM-FFI' tvm_built
     is 'is right for TVM-FFI' tvm_right
-    is 'finds a workspace that is not zero' python_faulty 's/make_workspace(c, \&w, room, /make_workspace(c, \&w, 0, /'
-    is 'finds other integers' python_faulty 's/cuda_put(next, c/cuda_put(next, 1 + c/'
-    is 'finds a context that is left' python_faulty 's/^  cuda_leave(&visit);/  if (0) cuda_leave(\&visit);/'
+    is 'finds a workspace that is not zero' python_faulty _kernels.c 's/make_workspace(c, \&w, room, /make_workspace(c, \&w, 0, /'
+    is 'finds other integers' python_faulty _cuda.h 's/(unsigned)bits, 1, stream/(unsigned)bits + 1, 1, stream/'
+    is 'finds a context that is left' python_faulty _kernels.c 's/^  cuda_leave(pushed);/  if (0) cuda_leave(pushed);/'
   else
     echo 'skipped: packages for Python: there is no NumPy, or no Python.h'
   fi

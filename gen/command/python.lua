@@ -112,18 +112,21 @@ local function doc_of(op, row)
   return lines
 end
 
--- What an op's functions are, by element type in the order of the first kind of places: ways, how each kind has it.
--- ways: lists { op, functions } by the names of templates/c/export_ops.h.
-local function functions_of(op, ways)
+-- What templates/c/export_ops.h calls a kind of devices.
+local places = { cpu = "ON_PROCESSOR", cuda = "ON_CUDA" }
+
+-- What an op's functions are, by element type in the order of the first kind of devices: ways, how each kind has it.
+-- exported: of each kind { kind, op, functions }.
+local function functions_of(exported)
   local list, by_dtype = {}, {}
-  for _, way in ipairs(ways) do
+  for _, way in ipairs(exported) do
     for _, t in ipairs(way.functions) do
       local f = by_dtype[t.dtype] or { dtype = t.dtype, TYPE = t.dtype:upper(), ways = {} }
       list[#list + 1] = not by_dtype[t.dtype] and f or nil
       by_dtype[t.dtype] = f
       f.ways[#f.ways + 1] = {
-        PLACE = way.place, name = t.name, workspace = t.workspace,
-        of = op.name .. "_" .. t.dtype .. interface.ending(way.kind), dims = interface.extents(op),
+        PLACE = places[way.kind], name = t.name, workspace = t.workspace,
+        of = way.op.name .. "_" .. t.dtype .. interface.ending(way.kind), dims = interface.extents(way.op),
         call = interface.arguments(way.op, t, "at", "scalar[%d]"),
       }
     end
@@ -131,14 +134,10 @@ local function functions_of(op, ways)
   return list
 end
 
--- A record of an op for the templates. exported: { op, name, functions }, of C; cuda: the same of the kernels for CUDA,
--- or nil.
+-- A record of an op for the templates. exported: { kind, op, name, functions }, of C; cuda: the same of the kernels for
+-- CUDA, or nil.
 local function record_of(exported)
-  local op = exported.op
-  local functions = functions_of(op, {
-    { place = "ON_PROCESSOR", kind = "cpu", op = op, functions = exported.functions },
-    exported.cuda and { place = "ON_CUDA", kind = "cuda", op = exported.cuda.op, functions = exported.cuda.functions },
-  })
+  local op, functions = exported.op, functions_of { exported, exported.cuda }
   local row = {
     op = op.name, python = spelt(op.name, "torch"), c = exported.name, inputs = 0, outputs = 0,
     results = {}, in_place = op.in_place, usual = 0, folded = folded_axis(op) - 1, forward = op.forward,

@@ -93,22 +93,19 @@ static device *gpu_of(const selection *s) {
 }
 
 device *beside_device(const selection *s, const lathe_variant *variant) {
-  const device_list own = device_own(LATHE_PEER);
   const foreign *f = foreign_of(variant);
-  device *gpu = peers_on_gpu(variant->backend) && (!f || f->python) ? gpu_of(s) : NULL;
+  const bool on_gpu = peers_on_gpu(variant->backend);
+  device *gpu = on_gpu && (!f || f->python) ? gpu_of(s) : NULL, *found = NULL;
 
-  if (f && f->python)
-    return !f->on_gpu ? device_peer_judged("cpu") : gpu ? device_peer_judged(gpu->id) : NULL;
-  if (f && f->backend.kind == LATHE_PEER)
+  if (f && f->python && !on_gpu)
+    return device_peer_of("cpu", true);
+  if (f && f->backend.kind == LATHE_PEER && !f->python)
     return device_foreign();
-  if (f)
+  if ((f && !f->python) || !on_gpu)
     return selection_device(s, variant->backend->kind);
-  if (!peers_on_gpu(variant->backend))
-    return selection_device(s, variant->backend->kind);
-  for (size_t i = 0; i < own.count && gpu && variant->backend->features & LATHE_ON_PEER; i++)
-    if (strcmp(own.at[i]->id, gpu->id) == 0)
-      return own.at[i];
-  return gpu;
+  if (gpu && variant->backend->features & LATHE_ON_PEER)
+    found = device_peer_of(gpu->id, f);
+  return found || f ? found : gpu;
 }
 
 const char *beside_why_not(const selection *s, const lathe_variant *variant) {
@@ -165,14 +162,16 @@ static lathe_kind ways_of(const foreign *f) {
 }
 
 bool beside_on_gpus(const options *o) {
-  static const char *const kinds[] = {"cuda", "vulkan"};
   const char *word = o->backend ? o->backend : o->device;
   bool all = word != NULL;
 
   for (; all && word; word = strchr(word, ','), word = word ? word + 1 : NULL) {
     all = false;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-      all = all || strncmp(word, kinds[i], strlen(kinds[i])) == 0;
+    for (int k = 0; k < DEVICE_KINDS; k++) {
+      const char *name = lathe_kind_name((lathe_kind)k);
+      all = all ||
+            (!device_kind_of((lathe_kind)k)->on_host && strncmp(word, name, strlen(name)) == 0);
+    }
   }
   return all;
 }

@@ -70,17 +70,13 @@ static inline bool cuda_open(const char **why) {
   return cuda_well(cuda.begin(0), why);
 }
 
-/* A GPU's context as the thread's, for a while. */
-typedef struct cuda_visit {
-  bool pushed;
-} cuda_visit;
-
-static inline bool cuda_enter(cuda_visit *visit, int gpu, const char **why) {
+/* A GPU's context as the thread's, until cuda_leave; pushed: whether another one was that before. */
+static inline bool cuda_enter(int gpu, bool *pushed, const char **why) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static bool is_open;
   cuda_context current = NULL;
   bool well = gpu >= 0 && gpu < CUDA_GPUS;
-  visit->pushed = false;
+  *pushed = false;
   if (!well) {
     *why = "the GPU's number is too large";
     return false;
@@ -91,13 +87,13 @@ static inline bool cuda_enter(cuda_visit *visit, int gpu, const char **why) {
   pthread_mutex_unlock(&lock);
   if (!well || !cuda_well(cuda.current(&current), why))
     return false;
-  visit->pushed = current != cuda_contexts[gpu] && cuda_well(cuda.push(cuda_contexts[gpu]), why);
+  *pushed = current != cuda_contexts[gpu] && cuda_well(cuda.push(cuda_contexts[gpu]), why);
   return !*why;
 }
 
-static inline void cuda_leave(const cuda_visit *visit) {
+static inline void cuda_leave(bool pushed) {
   cuda_context own;
-  if (visit->pushed)
+  if (pushed)
     cuda.pop(&own);
 }
 
@@ -122,11 +118,25 @@ static inline bool cuda_clear(const void *at, size_t bytes, void *stream, const 
   return cuda_well(cuda.fill((uintptr_t)at, 0, bytes, stream), why);
 }
 
-/* An integer there, in a way that a graph may capture. */
-static inline bool cuda_put(const void *at, int64_t integer, void *stream, const char **why) {
-  const uint64_t bits = (uint64_t)integer;
-  return cuda_well(cuda.fill_words((uintptr_t)at, (unsigned)bits, 1, stream), why) &&
-         cuda_well(cuda.fill_words((uintptr_t)at + 4, (unsigned)(bits >> 32), 1, stream), why);
+/* The bytes of a kernel's workspace and, after it, of integers: those arguments whose bits are set. */
+static inline size_t cuda_room(size_t workspace, unsigned integers) {
+  return (workspace + 7) / 8 * 8 + 8 * (size_t)__builtin_popcount(integers);
+}
+
+/* Has these arguments, which lie here, lie there, in a way that a graph may capture. */
+static inline bool cuda_put(void **at, unsigned integers, char *workspace, size_t bytes,
+                            void *stream, const char **why) {
+  unsigned long long to = (uintptr_t)workspace + cuda_room(bytes, 0);
+  bool well = true;
+  for (int i = 0; integers >> i && well; i++)
+    if (integers >> i & 1) {
+      const uint64_t bits = *(const uint64_t *)at[i];
+      well = cuda_well(cuda.fill_words(to, (unsigned)bits, 1, stream), why) &&
+             cuda_well(cuda.fill_words(to + 4, (unsigned)(bits >> 32), 1, stream), why);
+      at[i] = (void *)(uintptr_t)to;
+      to += sizeof bits;
+    }
+  return well;
 }
 
 #endif

@@ -201,13 +201,13 @@ static void keep_workspace(workspace *place, const workspace *w) {
 static bool run_here(call *c, void **at, const double *scalar, void *stream) {
   static const workspace none;
   const way *way = &c->function->way[ON_CUDA];
-  const size_t room = way->workspace ? (way->workspace(c->dim) + 7) / 8 * 8 : 0;
+  const size_t room = way->workspace ? way->workspace(c->dim) : 0;
   const char *why = NULL;
-  workspace w = {.way = way, .bytes = room, .as.holds = HOLDS_NOTHING}, *place = NULL;
-  int status = 0;
-  memcpy(w.dim, c->dim, sizeof w.dim);
+  unsigned integers = 0;
   for (int i = 0; i < c->op->inputs; i++)
-    w.bytes += at[i] == &c->array[i].integer ? sizeof(int64_t) : 0;
+    integers |= (unsigned)(at[i] == &c->array[i].integer) << i;
+  workspace w = {.way = way, .bytes = cuda_room(room, integers), .as.holds = HOLDS_NOTHING}, *place = NULL;
+  memcpy(w.dim, c->dim, sizeof w.dim);
   if (w.bytes > 0) {
     place = place_of_workspace(&w, stream);
     const bool is_kept = place && place->way == way && place->stream == w.stream && place->bytes >= w.bytes &&
@@ -219,14 +219,8 @@ static bool run_here(call *c, void **at, const double *scalar, void *stream) {
       return false;
     }
   }
-  char *next = w.at + room;
-  for (int i = 0; i < c->op->inputs && !why; i++)
-    if (at[i] == &c->array[i].integer) {
-      cuda_put(next, c->array[i].integer, stream, &why);
-      at[i] = next;
-      next += sizeof(int64_t);
-    }
-  if (!why && (status = way->run(at, scalar, c->dim, stream, w.at)))
+  const int status = cuda_put(at, integers, w.at, room, stream, &why) ? way->run(at, scalar, c->dim, stream, w.at) : 0;
+  if (status)
     why = c->op->status[ON_CUDA](status);
   if (place && !why)
     keep_workspace(place, &w);
@@ -240,15 +234,15 @@ static bool run_here(call *c, void **at, const double *scalar, void *stream) {
 static bool run_on_cuda(call *c, void **at, const double *scalar) {
   void *stream = NULL;
   const char *why = NULL;
-  cuda_visit visit;
+  bool pushed;
   if (!find_stream(c, &stream))
     return false;
-  if (!cuda_enter(&visit, c->place - 1, &why)) {
+  if (!cuda_enter(c->place - 1, &pushed, &why)) {
     PyErr_Format(PyExc_RuntimeError, "%s: %s", c->op->name, why);
     return false;
   }
   const bool well = run_here(c, at, scalar, stream);
-  cuda_leave(&visit);
+  cuda_leave(pushed);
   return well;
 }
 

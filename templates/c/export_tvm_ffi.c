@@ -198,27 +198,24 @@ static int run_on_cuda(call *c, const any *args, const double *scalar) {
   void *const stream = stream_of(c->place - 1);
   const char *why = NULL;
   char *workspace = NULL;
-  cuda_visit visit;
+  unsigned integers = 0;
+  bool pushed;
   int status = 0;
 
-  if (!cuda_enter(&visit, c->place - 1, &why))
+  if (!cuda_enter(c->place - 1, &pushed, &why))
     return fail("RuntimeError", "%s: %s", c->op->name, why);
-  const size_t room = way->workspace ? (way->workspace(c->dim) + 7) / 8 * 8 : 0;
-  size_t integers = 0, nth = 0;
+  const size_t room = way->workspace ? way->workspace(c->dim) : 0;
   for (int i = 0; i < c->op->inputs; i++)
-    integers += args[i].type == INTEGER;
-  if (room + integers > 0 && (workspace = cuda_lend(room + integers * sizeof(int64_t), stream, &why)) && room > 0)
+    integers |= (unsigned)(args[i].type == INTEGER) << i;
+  const size_t bytes = cuda_room(room, integers);
+  if (bytes > 0 && (workspace = cuda_lend(bytes, stream, &why)) && room > 0)
     cuda_clear(workspace, room, stream, &why);
-  for (int i = 0; i < c->op->inputs && !why; i++)
-    if (args[i].type == INTEGER) {
-      c->at[i] = workspace + room + sizeof(int64_t) * nth++;
-      cuda_put(c->at[i], args[i].integer, stream, &why);
-    }
-  if (!why && (status = way->run(c->at, scalar, c->dim, stream, workspace)))
+  if (!why && cuda_put(c->at, integers, workspace, room, stream, &why) &&
+      (status = way->run(c->at, scalar, c->dim, stream, workspace)))
     why = c->op->status[ON_CUDA](status);
   if (workspace)
     cuda_give_back(workspace, stream);
-  cuda_leave(&visit);
+  cuda_leave(pushed);
   return why ? fail("RuntimeError", "%s: %s", c->op->name, why) : 0;
 }
 

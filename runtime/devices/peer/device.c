@@ -294,7 +294,7 @@ static bool ask_for_calls(peer_call *c, uint64_t calls, device_time *taken, bool
 
   if (c->ended != peer_ended(c->library) && !tell(c, why)) /* with another row */
     return device_fail(&c->head, "%s", why);
-  if (idle && c->idle_ns == 0 && !find_idle(c, why))
+  if (idle && c->foreign && c->idle_ns == 0 && !find_idle(c, why))
     return fail_to_ask(c, why);
   snprintf(request, sizeof request, "time %u %" PRIu64 "\n", c->number, calls);
   start = clock_ns();
@@ -317,9 +317,7 @@ static bool run(device_call *call) {
 }
 
 static bool time_calls(device_call *call, uint64_t calls, device_time *taken) {
-  peer_call *c = (peer_call *)call;
-
-  return ask_for_calls(c, calls, taken, c->foreign);
+  return ask_for_calls((peer_call *)call, calls, taken, true);
 }
 
 static bool cool(device_call *call) {
@@ -406,13 +404,17 @@ static const device peer = {
 
 /* ---- rates for what is judged: those of the device that it computes on -------------------------- */
 
+static device *by_id(device *const *at, size_t count, const char *id) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(at[i]->id, id) == 0)
+      return at[i];
+  return NULL;
+}
+
 static device *cuda_of(const device *on) {
   const device_list list = device_cuda();
 
-  for (size_t i = 0; i < list.count; i++)
-    if (strcmp(list.at[i]->id, on->id) == 0)
-      return list.at[i];
-  return NULL;
+  return by_id(list.at, list.count, on->id);
 }
 
 static double gpu_streams_rate(device *on, int streams, size_t bytes, int threads, int *way) {
@@ -435,13 +437,6 @@ enum { PLACES = 1 + GPUS };
 /* For libraries, and then for what is judged: the processor and the GPUs. */
 static device all[2][PLACES];
 
-device *device_peer_judged(const char *id) {
-  for (int i = 0; i < PLACES; i++)
-    if (strcmp(all[1][i].id, id) == 0)
-      return &all[1][i];
-  return NULL;
-}
-
 device_list device_peer(void) {
   static const char *const ids[PLACES] = {"peer",  "cuda0", "cuda1", "cuda2", "cuda3",
                                           "cuda4", "cuda5", "cuda6", "cuda7"};
@@ -460,4 +455,8 @@ device_list device_peer(void) {
   }
   all[1][0].id = "cpu";
   return (device_list){.count = 2 * PLACES, .at = at};
+}
+
+device *device_peer_of(const char *id, bool judged) {
+  return by_id(device_peer().at + (judged ? PLACES : 0), PLACES, id);
 }

@@ -9,7 +9,8 @@
  * peers.h's to say. Then the same once more: see below. */
 device_list device_peer(void);
 
-/* The one of these, by its id, for functions of Python that somebody wrote, whose times have a ceiling: cpu, cuda0. */
-device *device_peer_judged(const char *id);
+/* The one of these by its id, null for none; judged: for functions of Python that somebody wrote, whose times have a
+ * ceiling: cpu, cuda0. */
+device *device_peer_of(const char *id, bool judged);
 
 #endif
