@@ -83,6 +83,13 @@ if command -v ccache >/dev/null; then
   export CCACHE_DIR="${LATHE_BENCH%/bench}/tests/cache" CCACHE_MAXSIZE=1G CCACHE_DEPEND=1
 fi
 
+# What leaves out the instruction sets that this processor lacks, and of those by one template all but the widest that
+# it has: to compile kernels takes longer than to check them.
+runnable='' widest='--disable-sse2 --disable-avx2'
+if ! grep -qw avx512f /proc/cpuinfo; then
+  runnable=--disable-avx512 widest='--disable-sse2 --disable-avx512'
+fi
+
 damaged_bench() { # damaged_bench IMAGE: $tmp/damaged, a copy of LATHE_BENCH in which a byte of what it carries is another
   "$LATHE_PYTHON" -c '
 import sys

@@ -11,7 +11,8 @@ templates_of_its_own
 mkdir "$tmp/build" "$tmp/faulty" "$tmp/bytes"
 
 cd "$tmp/build" || exit 1
-is 'configures' configure --disable-cuda --disable-vulkan CFLAGS=-O1 KERNEL_CFLAGS=-Og
+# shellcheck disable=SC2086
+is 'configures' configure --disable-cuda --disable-vulkan $runnable CFLAGS=-O1 KERNEL_CFLAGS=-Og
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 checked() { "$bench" --backend cpu --dtype all --check-only "$@"; }

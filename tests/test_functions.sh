@@ -9,7 +9,8 @@ mkdir -p "$tmp/tree/specs/include" "$tmp/build"
 cp "$LATHE_SRC/specs/include/vector.lua" "$tmp/tree/specs/include/"
 cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
 cd "$tmp/build" || exit 1
-is 'configures' configure --disable-cuda --disable-vulkan
+# shellcheck disable=SC2086
+is 'configures' configure --disable-cuda --disable-vulkan $runnable
 is 'takes the runtime' reuse
 is 'builds the kernels' ninja out/bench
 bench() { out/bench --backend cpu --dtype all --check-only --size 1003,70x26 "$@"; }

@@ -159,9 +159,10 @@ if command -v "${CXX:-c++}" >/dev/null; then
   is 'is right by CUDA of blocks that hold what they read' emulated --no-probe --dtype f32 --size 40x4000,30x100x80 \
     --op softmax_first,batch_norm
   # Rows of a warp's lanes, of whole warps and of blocks; blocks that share an axis, side by side and across; columns.
-  rows=400x8,70x300,1x9000,3x31,1100x520,2100x530
+  rows=400x8,70x300,1x9000,3x31,1030x520
   columns=3x40x64,1x2600x9,1x200x900,1x70x33000
   is 'is right by CUDA of scans of rows' emulated --no-probe --dtype f32 --size $rows --op scanned_rows,scanned_back
+  is 'is right by CUDA of scans of many rows' emulated --no-probe --dtype f32 --size 2060x520 --op scanned_rows
   is 'is right by CUDA of scans of columns' emulated --no-probe --dtype f32 --size $columns,2600x9,700x300 \
     --op scanned,recurring
   is 'is right by CUDA of scans that go on in turn' emulated --no-probe --dtype f32 --special inf,nan,zero \
