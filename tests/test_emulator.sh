@@ -13,6 +13,7 @@ fi
 # Their tree has ops of each kind, and functions that C's library has as exactly as CUDA's. It has no f64, whose
 # kernels are f32's, and of bf16, whose kernels but for matrices are f16's with other conversions, no more than some.
 tree
+templates_of_its_own
 mkdir "$tmp/build" "$tmp/tree/specs/include"
 without() { sed -E 's/, '"$1"' = (bound|narrow|[0-9]+)//g; s/"'"$1"'", //; s/, "'"$1"'"//; s/'"$1"' = 6, //'; }
 without f64 <"$LATHE_SRC/specs/include/vector.lua" >"$tmp/tree/specs/include/vector.lua"
@@ -29,7 +30,7 @@ cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
 maps=dropout*,waves*,powers,slopes*,inverse_roots*,of_constants,of_clamped_constants,steps*,sizes_of*,signs
 reductions=sum,dot,max,min,argmax,argmin,norm_*
 results=row_argmax,row_max,far_steps
-values=softmax,softmax_backward,conditions,layernorm,batch_norm
+values=softmax,softmax_backward,conditions,layernorm,batch_norm,shifted
 gathered=layernorm_backward,batch_norm_backward,centred,totals_alone
 alike=row_mean,row_sum,log_softmax,log_softmax_backward,logsumexp,logsumexp_backward,rmsnorm,rmsnorm_backward
 columns=column_*,weighted,many,scaled_columns
@@ -48,8 +49,8 @@ export EMULATOR_RAN
 # What the probe ahead of the sizes runs all of: short, unaligned, in place, with special values. These are the sizes
 # of all kernels that it does not reach: rows that parts of a warp hold, and blocks, of whole packs, as many as fit,
 # or packs that are not whole; blocks that read ahead; and much for few blocks.
-held=5x32,5x64,5x40,5x72,5x69,5x96,5x128,5x129,5x136,5x160,5x256,5x257,5x264,5x512,5x513,5x520,5x525,5x768,5x1024
-held=$held,5x1025,5x2048,5x2049,5x2056
+held=5x3,5x4,5x7,5x8,5x12,5x13,5x16,5x20,5x24,5x32,5x33,5x64,5x40,5x72,5x69,5x96,5x128,5x129,5x136,5x160,5x256,5x257,5x264
+held=$held,5x512,5x513,5x520,5x525,5x768,5x1024,5x1025,5x2048,5x2049,5x2056
 is 'points' emulated --op "$maps" --size 70x256
 is 'reductions' emulated --op "$reductions" --size 300x1024
 is 'rows' emulated --op "$results,$values,$gathered" --size "$held"
@@ -82,6 +83,33 @@ is 'columns like those of others' emulated --no-probe --op rmsnorm_backward --si
 cd "$tmp/build" || exit 1
 
 echo 'skipped: CUDA kernels of operands that are not aligned alike, and of 8192 results of long rows'
-is 'every kernel ran' all_ran '_apart$|row_argmax.*_long_' three_layers softmax layernorm row_argmax softmax_backward layernorm_backward
+is 'every kernel ran' all_ran '_apart$|row_argmax.*_long_' three_layers softmax layernorm row_argmax softmax_backward \
+  layernorm_backward batch_norm shifted column_sum
+
+# ---- planted faults ---------------------------------------------------------------------------------------------
+
+mkdir -p "$tmp/faulty/out" && cd "$tmp/faulty" && cp ../build/libcuda.so.1 . || exit 1
+checked() { LD_LIBRARY_PATH=. "$bench" --backend cuda --check-only "$@"; }
+is 'configures for faults' configure_emulator --dtypes=f16 \
+  --ops=softmax,batch_norm,column_sum,column_max,-softmax_backward,-batch_norm_backward
+is 'takes the runtime for faults' reuse
+# shellcheck disable=SC2016
+is 'finds rows that threads share in shared memory' fault softmax cuda/rows_held.cu \
+  '$x.name$_whole) + own;' '$x.name$_whole);' --size 30x7
+is 'finds elements behind the last access that are not carried' fault softmax cuda/staged.h \
+  'nth < n - packs * N' 'nth < head' --size 30x7
+is 'finds columns of the first row for all that are one' fault batch_norm cuda/rows_columns.cu \
+  '(from + lane) % columns' 'from % columns' --size 30x7
+is 'finds a last element left out' fault batch_norm cuda/rows_columns.cu \
+  '(int)(all - packed);' '(int)(all - packed) - 1;' --size 33x7
+is 'finds a last element that no column has' fault column_sum cuda/rows_columns.cu \
+  '(int)(all - packed);' '(int)(all - packed) - 1;' --size 33x7
+is 'finds accesses of a last row that are not there' fault column_max cuda/rows_columns.cu \
+  'if (inside(0)) { /*' 'if (true) { /*' --size 33x7
+# shellcheck disable=SC2016
+is 'finds rows that are one and leave what is one' fault column_sum cuda/rows_columns.cu \
+  'gridDim.y * $V$;' 'gridDim.y;' --size 33x7
+is 'finds rows in flight that are others' fault batch_norm cuda/rows_columns.cu \
+  'first + turn * step < rows ? first + turn * step : first;' 'first;' --size 500x7
 
 summary

@@ -151,37 +151,61 @@ function deals.join(k, of)
   return { x = "1", y = "outer", threads = threads_of(k, of.vulkan), down = "1" }
 end
 
--- On CUDA tiles are as wide as rows want: few threads beyond the row's end, and enough for its ends.
-local function columns_cuda(k, of, let)
+-- The threads of a tile of columns that share a row, where tiles leave partial results: few beyond the row's end.
+local function lanes_of(k, of, let, inner, least)
   local lanes = tostring(k.threads)
   for _ = 1, 2 do
-    lanes = let("lanes", ("if(%s > 32 && up(inner, %s * %d) * (%s * %d) - inner > inner / 16, %s / 2, %s)"):format(
-      lanes, lanes, of.width, lanes, of.width, lanes, lanes))
+    lanes = let("lanes", ("if(%s > 32 && up(%s, %s * %d) * (%s * %d) - %s > %s / 16, %s / 2, %s)"):format(
+      lanes, inner, lanes, of.width, lanes, of.width, inner, inner, lanes, lanes))
   end
   for _ = 1, (k.spread or 0) > 0 and 7 or 0 do
-    lanes = let("lanes", ("if(%s > 2 * period && %s / 2 * %d >= inner, %s / 2, %s)"):format(lanes, lanes, of.width,
-      lanes, lanes))
+    lanes = let("lanes", ("if(%s > %s && %s / 2 * %d >= %s, %s / 2, %s)"):format(lanes, least, lanes,
+      of.width, inner, lanes, lanes))
   end
+  return lanes
+end
+
+-- On CUDA tiles are as wide as rows want, and have threads enough for their ends. inner, outer, period: of the rows.
+local function columns_cuda(k, of, let, inner, outer, period, partials)
+  local packs = let("packs", ("up(%s, %d)"):format(inner, of.width))
+  local least = period == "period" and "least" or "1"
+  local wanted = of.partials and lanes_of(k, of, let, inner, least)
+    or ("up(%s, max(up(%s, %d), 1))"):format(packs, packs, k.threads)
+  local lanes = let("lanes", ("max(%s, %s)"):format(wanted, least))
   local at_once = let("at_once", ("%d / %s"):format(k.rows, lanes))
-  local across = let("across", some("inner", ("(%s * %d)"):format(lanes, of.width)))
-  local down = some(("machine * %d"):format(k.waves), ("(%s * period)"):format(across), "partials / period")
+  local across = let("across", some(inner, ("(%s * %d)"):format(lanes, of.width)))
+  local waves, each = ("machine * %d"):format(k.waves), ("(%s * %s)"):format(at_once, period)
+  local down
+  if of.partials then
+    down = some(waves, ("(%s * %s)"):format(across, period), ("%s / %s"):format(partials, period))
+  else
+    down = let("down", ("max(%s / (%s * %s), 1)"):format(waves, across, period))
+    each = let("each", ("%s * %d"):format(each, k.each))
+    each = ("(%s * max(up(%s, %s * %s), 1))"):format(each, outer, each, down)
+  end
   return {
-    x = across, y = some("outer", ("(%s * period)"):format(at_once), let("share", down)) .. " * period",
-    threads = lanes, down = at_once,
+    x = across, y = ("%s * %s"):format(some(outer, each, let("share", down)), period), threads = lanes, down = at_once,
   }
+end
+
+function deals.columns_of_several(k, of, let)
+  return columns_cuda(k, of, let, let("several", ("inner * %d"):format(of.width)),
+    let("rows", ("up(outer, %d)"):format(of.width)), "1", ("partials / %d"):format(of.width))
 end
 
 function deals.columns(k, of, let)
   if not of.vulkan then
-    return columns_cuda(k, of, let)
+    return columns_cuda(k, of, let, "inner", "outer", "period", "partials")
   end
-  local across = "8"
-  for _ = 1, 7 do
+  local across = let("across", "if(mode == 1, 1, 8)")
+  for _ = 1, 10 do
     across = let("across", ("if(%s < %d && %s * %d < inner, %s * 2, %s)"):format(across, k.threads, across, of.width,
       across, across))
   end
   local tiles = let("tiles", some("inner", ("(%s * %d)"):format(across, of.width)))
-  local share = let("share", ("min(machine * %d / %s, partials) / period"):format(k.waves, tiles))
+  local waves = ("machine * %d / %s"):format(k.waves, tiles)
+  waves = of.partials and ("min(%s, partials)"):format(waves) or ("(%s)"):format(waves)
+  local share = let("share", waves .. " / period")
   return {
     x = ("if(%s <= grid, %s, 0)"):format(tiles, tiles),
     y = some("outer", ("(%d / %s * period)"):format(k.threads * k.each, across), share) .. " * period",
@@ -254,10 +278,11 @@ end
 
 -- What expressions of a variant name, in order, of a call's sizes and addresses.
 local function lets_of(work, vulkan)
-  local packs, ends, first = {}, {}, nil
+  local packs, ends, aligned, first = {}, {}, {}, nil
   for o = 0, capacity.operands - 1 do
     local whole, column = work.whole >> o & 1 == 1, work.column >> o & 1 == 1
     packs[#packs + 1] = (whole or column) and ("address[%d] %% 16 == 0"):format(o) or nil
+    aligned[#aligned + 1] = whole and ("address[%d] %% 16 == 0"):format(o) or nil
     ends[#ends + 1] = (column or whole and work.mixed) and ("address[%d] %% 16 == 0"):format(o) or nil
     ends[#ends + 1] = whole and first and not work.mixed
       and ("(address[%d] - address[%d]) %% 16 == 0"):format(o, first) or nil
@@ -272,7 +297,8 @@ local function lets_of(work, vulkan)
   local lets = list {
     list { "outer", product(work.outer) }, list { "inner", product(work.inner) }, list { "mode", mode },
     list { "accesses", vulkan and ("if(mode == 0, up(inner, %d), %s)"):format(work.width, accesses) or accesses },
-    list { "period", ("if(mode == 3, %d, 1)"):format(work.width) },
+    list { "aligned", both(aligned) }, list { "period", ("if(mode == 3, %d, 1)"):format(work.width) },
+    list { "least", "if(period > 1, 2 * period, 1)" },
   }
   if work.numbers then
     lets[#lets + 1] = list { "partials", ("max(min(%d / max(inner, 1), %d), %d)"):format(work.numbers, work.most,

@@ -1,6 +1,7 @@
 //@ -- Which kernels of rows are launched when, from the record of schedule_rows.lua.
 //@ local call = use "../gpu/launch_call.c"
 //@ local s, over, split, leaves = shape, schedule.over_rows, schedule.split, schedule.programs.again.leaves
+//@ local tile = schedule.tile
 //@ local has_points, WARP = #schedule.programs.again.points > 0, 32
 
 //@ -- The endings of a kernel's names by mode.
@@ -21,8 +22,8 @@
 //@ local function launch_ahead(when, after)
 //@ for i, shape in ipairs(s.ahead) do
 //@   local most = i < #s.ahead and math.min(s.ahead.most, shape.threads * shape.hold) or s.ahead.most
-//@   call.launch(when .. shared_to(s.ahead.bytes, most), { {
-//@     deal = "stay", name = names("ahead" .. shape.name, s.ahead.modes), threads = shape.threads,
+//@   call.launch(when .. (shape.packed and "c.mode == LATHE_PACKS && " or "") .. shared_to(s.ahead.bytes, most), { {
+//@     deal = "stay", name = names("ahead" .. shape.name, shape.modes), threads = shape.threads,
 //@     spread = shape.threads == 0 and WARP or 0, held = shape.hold, rows = shape.block, waves = s.ahead.blocks,
 //@     shared = s.ahead.bytes,
 //@   }, after })
@@ -48,32 +49,65 @@
 //@     launch_parts(when, split.most_parts, split.many, WARP)
 //@   end
 //@ end
+//@ -- Short rows.
+//@ local function launch_short(shape, when, name)
+//@   call.launch(when .. call.accesses("<=", shape.threads * shape.hold), { {
+//@     deal = "rows", name = name, threads = shape.threads, held = shape.hold,
+//@     rows = schedule.short_threads // shape.threads,
+//@   } })
+//@ end
+//@ local function launch_staged()
+//@   for _, shape in ipairs(schedule.staged and s.short or {}) do
+//@     local name, most = "_" .. shape.name .. "_staged", shape.threads * shape.hold * schedule.work.width
+//@     if shape.staged then
+//@       local fits = ("c.mode != LATHE_PACKS && c.count <= %d && "):format(most)
+//@       launch_short(shape, fits, { ends = name, apart = name })
+//@     end
+//@   end
+//@ end
+//@ -- Several rows as one, with what follows.
+//@ local function launch_flat(after)
+//@   local name = "_flat_rows"
+//@   if schedule.flat then
+//@     call.launch("c.mode != LATHE_PACKS && c.aligned", { {
+//@       deal = "columns_of_several", name = { ends = name, apart = name }, threads = math.min(tile.threads, 128),
+//@       spread = 1, rows = tile.threads, each = tile.rows, waves = tile.blocks,
+//@     }, after })
+//@   end
+//@ end
 //@ call.open(false)
+//@ launch_staged()
+//@ local tile_names = names("tile", ANY)
+//@ if schedule.flat then -- rows that start anywhere, with operands that do not start at multiples of 16 bytes
+//@   tile_names.ends = tile_names.apart
+//@ end
+//@ local tiles = tile and {
+//@   deal = "columns", name = tile_names, threads = leaves and WARP or math.min(tile.threads, 128),
+//@   spread = leaves and 0 or 1, rows = tile.threads, each = tile.rows, waves = tile.blocks,
+//@ }
 //@ if over then
 //@   local merge = {
 //@     deal = "merge", name = { apart = "_merge", packs = "_merge", ends = "_merge" }, threads = WARP, each = WARP,
 //@     rows = over.mergers,
 //@   }
 //@   launch_ahead("c.mode != LATHE_APART && ", merge)
-//@   local tile = {
-//@     deal = "columns", name = names("tile", ANY), threads = leaves and WARP or math.min(over.threads, 128),
-//@     spread = leaves and 0 or 1, rows = over.threads, waves = over.blocks,
-//@   }
+//@   launch_flat(merge)
 //@   call.launch("true", leaves and {
 //@     {
 //@       deal = "blocks", name = names("long", ANY), threads = schedule.long_threads, spread = WARP, held = s.hold,
-//@     }, tile, merge,
-//@   } or { tile, merge })
+//@     }, tiles, merge,
+//@   } or { tiles, merge })
+//@ elseif tile then
+//@   launch_flat()
+//@   call.launch("true", { tiles })
 //@ else
 //@   call.launch("c.mode == LATHE_APART", {
 //@     { deal = "blocks", name = names("long", { "apart" }), threads = schedule.long_threads // 2, spread = WARP },
 //@   })
 //@   call.none("c.mode == LATHE_APART")
 //@   for _, shape in ipairs(s.short) do
-//@     call.launch(call.accesses("<=", shape.threads * shape.hold), { {
-//@       deal = "rows", name = names(shape.name, shape.modes), threads = shape.threads, held = shape.hold,
-//@       rows = schedule.short_threads // shape.threads,
-//@     } })
+//@     local fits = shape.staged and "c.mode == LATHE_PACKS && c.accesses > 0 && " or ""
+//@     launch_short(shape, fits, names(shape.name, shape.modes))
 //@   end
 //@   launch_ahead(("c.rows > %d * c.machine && "):format(s.ahead.blocks))
 //@   call.launch(call.accesses("<=", s.threads * s.hold), {

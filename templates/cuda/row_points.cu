@@ -152,6 +152,20 @@ for (int slot = 0; slot < H; slot++) {
 }
 //@ end
 //@
+//@ -- The first `lanes` elements alone of an access that is not whole, from the place `first` on.
+//@ function compute_lanes(program, lanes, first)
+#pragma unroll
+for (int lane = 0; lane < $V$; lane++)
+  if (lane < $lanes$) {
+    const int slot = 0;
+    //@ call(program.point, {})
+    //@ for _, y in ipairs(program.outputs) do
+    $y.operand.name$[$first$ + lane] = $y.operand.name$_;
+    //@ end
+    //@ take_columns("over_rows[lane]")
+  }
+//@ end
+//@
 //@ function compute_ends(program, kept)
 //@ local point, outputs = program.point, program.outputs
 #pragma unroll

@@ -1,5 +1,6 @@
-//@ -- Reductions over the rows: what blocks leave of them in the workspace, the kernel for some columns of some rows,
-//@ -- where rows are not read ahead, and that which merges what all blocks have left.
+//@ -- Some columns of some rows. The kernel for them is of reductions over the rows, where these are not read ahead, and
+//@ -- of programs that reduce nothing; these have one for rows that start anywhere, too. What blocks leave of reductions
+//@ -- is in the workspace, and a kernel merges it.
 //@ local P, rows = use "parts.cu", use "../gpu/rows.c"
 //@ local row, points = use "row.cu", use "row_points.cu"
 //@ local V, program = k.width, row.read_again
@@ -100,34 +101,38 @@ if (MODE == LATHE_ENDS) {
 //@ end
 //@
 //@ function define_tile()
-//@ local threads = over.threads
-//@ local leaves, whole = k.program.leaves, rows.elements({ point }, {}, false, "whole")
+//@ local threads = schedule.tile.threads
+//@ local leaves, whole = finish and k.program.leaves, rows.elements({ point }, {}, false, "whole")
 //@ local by_row = {} -- operands with one value for each row
 //@ for _, operand in ipairs(k.operands) do
 //@   by_row[#by_row + 1] = operand.place == "row" and not operand.output and operand or nil
 //@ end
-/* Some columns of some rows, by as many threads as the block is wide. Each has an access to $(over.tile_at_once) rows in flight,
- * beside what there is of these rows once, which it would else wait for row by row. */
+/* Some columns of some rows, by as many threads as the block is wide. Each has an access to $schedule.tile.rows$
+ * rows in flight, beside what there is of these rows once, which it would else wait for row by row. */
 template <int MODE>
 static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
-  enum { H = 1, EACH = $V$, ROWS = $over.tile_at_once$ };
+  enum { H = 1, EACH = $V$, ROWS = $schedule.tile.rows$ };
+  //@ if finish then
   __shared__ $k.name$_columns all[$(threads // 32 * (32 + over.apart) * V)];
+  //@ end
   //@ row.dims("size_t")
   const unsigned threads = $(leaves and "32" or "blockDim.x"), thread = threadIdx.x;
-  const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
   //@ row.share_rows("blockIdx.y", "gridDim.y")
   $(k:pointers())
   //@ row.ends("size_t", 1, "blockIdx.x == 0", "row_of(0)")
   const size_t tile = head + (size_t)blockIdx.x * (threads * $V$);
   const size_t from = tile + (MODE == LATHE_APART ? thread : thread * $V$);
+  //@ if finish then
+  const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
   $k.name$_columns over_rows[EACH], over_ends[ENDS + 1];
+  //@ clear()
+  //@ end
   //@ row.places("size_t")
   //@ local by_columns = rows.elements({ point }, {}, false, "column")
   //@ row.read(by_columns, {})
   //@ row.read_ends(by_columns)
 
   $(program.uniforms("call"))
-  //@ clear()
   for (size_t first = begin + threadIdx.y; row_of(first) < rows; first += ROWS * step) {
     const auto row_at = [=](int turn) { return row_of(first + turn * step); };
     //@ for _, x in ipairs(whole) do
@@ -186,10 +191,100 @@ static __device__ __forceinline__ void $k.name$_tile(const lathe_args &args) {
       }
     }
   }
+  //@ if finish then
   $k.name$_columns *const partial = $k.name$_partial(args, group);
   //@ leave("all", "tile")
   if (blockIdx.x == 0 && blockIdx.y == 0 && mine == 0)
     *$k.name$_partials(args) = groups;
+  //@ end
+}
+
+//@ end
+//@ -- Programs that reduce nothing along rows, and have nothing for each row.
+//@ function define_flat()
+//@ local whole = rows.elements({ point }, {}, false, "whole")
+//@ local by_columns = rows.elements({ point }, {}, false, "column")
+//@ -- Where an access of the row is, and whether it is there.
+//@ local function within_row()
+const size_t until = packed - row * count < count ? packed - row * count : count;
+//@ row.places("size_t")
+//@ end
+/* Rows that start anywhere, $V$ of them as one: these start alike, and at multiples of 16 bytes where the operands do.
+ * What there is for each column is put together once, for all rows of a thread. Of reductions over the rows they leave
+ * what are $V$ partial results. */
+static __device__ __forceinline__ void $k.name$_flat(const lathe_args &args) {
+  enum { MODE = LATHE_PACKS, H = 1, EACH = $V$, ENDS = 0, ROWS = $schedule.tile.rows$ };
+  $(k:scalars(op))
+  const size_t columns = args.dim[$(#op.dims - 1)], count = columns * $V$;
+  const size_t all = $(k:product("args.dim", 1, #op.dims)), packed = all / $V$ * $V$;
+  const size_t rows = packed / count + (packed % count > 0);
+  const unsigned threads = blockDim.x, thread = threadIdx.x;
+  const size_t tile = (size_t)blockIdx.x * (threads * $V$), from = tile + thread * $V$;
+  const size_t step = (size_t)gridDim.y * blockDim.y;
+  $(k:pointers())
+  $(program.uniforms("call"))
+  //@ for _, x in ipairs(by_columns) do
+  lathe_pack<$(k:element_type(x.operand)), $V$> $x.pointer$_pack[H];
+#pragma unroll
+  for (int lane = 0; lane < $V$; lane++)
+    $x.pointer$_pack[0].at[lane] = $x.pointer$[(from + lane) % columns];
+  //@ end
+  //@ if finish then
+  __shared__ $k.name$_columns all_columns[$(schedule.tile.threads // 32 * (32 + over.apart) * V)];
+  $k.name$_columns over_rows[EACH], over_ends[ENDS + 1];
+  //@ clear()
+  //@ end
+  for (size_t first = (size_t)blockIdx.y * blockDim.y + threadIdx.y; first < rows; first += ROWS * step) {
+    //@ for _, x in ipairs(whole) do
+    $(k:words(x.operand)) $x.pointer$_ahead[ROWS] = {};
+    //@ end
+#pragma unroll
+    for (int turn = 0; turn < ROWS; turn++) {
+      const size_t row = first + turn * step < rows ? first + turn * step : first;
+      //@ within_row()
+      //@ for _, x in ipairs(whole) do
+      const $(k:element_type(x.operand)) *const $x.pointer$_row = $x.pointer$ + row * count;
+      //@ row.read_words(x.operand, x.pointer .. "_ahead[turn]", x.pointer .. "_row", "from", "0", true)
+      //@ end
+    }
+#pragma unroll
+    for (int turn = 0; turn < ROWS; turn++) {
+      const size_t row = first + turn * step;
+      if (row < rows) {
+        //@ within_row()
+        //@ row.begin(program, "size_t")
+        //@ for _, x in ipairs(whole) do
+        lathe_pack<$(k:element_type(x.operand)), $V$> $x.pointer$_pack[H];
+        lathe_unpack($x.pointer$_pack, &$x.pointer$_ahead[turn]);
+        //@ end
+        if (inside(0)) { /* of the last row, which need not be whole */
+          //@ points.compute(program, {})
+        }
+      }
+    }
+  }
+  if (all > packed && from == packed % count && blockIdx.y == 0 && threadIdx.y == 0) {
+    const int left = (int)(all - packed); /* the last elements, which are no access */
+    const size_t row = 0;
+    //@ row.begin(program, "size_t")
+    //@ for _, x in ipairs(whole) do
+    lathe_pack<$(k:element_type(x.operand)), $V$> $x.pointer$_pack[H];
+#pragma unroll
+    for (int lane = 0; lane < $V$; lane++)
+      if (lane < left)
+        $x.pointer$_pack[0].at[lane] = $x.pointer$[packed + lane];
+    //@ end
+    //@ points.compute_lanes(program, "left", "packed")
+  }
+  //@ if finish then
+  const unsigned block = blockDim.x * blockDim.y, mine = threadIdx.y * blockDim.x + threadIdx.x;
+  const size_t until = count;
+  const auto end_at = [](int) { return ~(size_t)0; };
+  $k.name$_columns *const partial = $k.name$_partial(args, (size_t)blockIdx.y * $V$);
+  //@ leave("all_columns", "tile")
+  if (blockIdx.x == 0 && blockIdx.y == 0 && mine == 0)
+    *$k.name$_partials(args) = gridDim.y * $V$;
+  //@ end
 }
 
 //@ end

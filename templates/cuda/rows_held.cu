@@ -17,11 +17,23 @@ $k.number$ $y.operand.name$_$what$[ENDS + 1];
 //@ end
 //@ end
 //@
+//@ -- The operands that have whole rows, those that are read or those that are written.
+//@ local function of_rows(program, written)
+//@   local list = {}
+//@   for _, x in ipairs(written and program.outputs or rows.elements(program.all, {}, false, "whole")) do
+//@     local operand = x.operand
+//@     list[#list + 1] = operand.place == "whole" and { name = x.pointer or operand.name, operand = operand } or nil
+//@   end
+//@   return list
+//@ end
+//@
 //@ function define_held(program, what)
 //@ local phases, active, passes, point = program.phases, program.active, program.passes, program.point
+//@ local read, written = of_rows(program, false), of_rows(program, true)
 /* One row in the registers of T threads; of a block's where T is 0, of those of `blocks` blocks where that
- * is more than 1. A block has blockDim.y rows. */
-template <int MODE, int T, int H>
+ * is more than 1. A block has blockDim.y rows. STAGED: these, which lie together, are in its shared memory meanwhile,
+ * so that wherever they start memory is read and written by 16 bytes. */
+template <int MODE, int T, int H, bool STAGED = false>
 static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, unsigned blocks) {
   //@ row.dims("unsigned")
   const unsigned threads = T > 0 ? T : blockDim.x * blocks;
@@ -41,8 +53,28 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
   //@ row.read_ends(list)
   //@ end
   //@ row.begin(program, "unsigned", true)
+  //@ if schedule.staged then
+  const size_t first = (size_t)blockIdx.x * blockDim.y;
+  const unsigned own = live ? threadIdx.y * count : 0;
+  const unsigned staged = (unsigned)(rows - first < blockDim.y ? rows - first : blockDim.y) * count;
+  //@ for _, list in ipairs { read, written } do
+  //@ for _, x in ipairs(list) do
+  //@ local type = (list == read and "const " or "") .. k:element_type(x.operand)
+  __shared__ uint4 $x.name$_room[STAGED ? $schedule.short_threads$ * H + 1 : 1];
+  $type$ *const $x.name$_whole = $x.name$ - row * count + first * count;
+  if (STAGED)
+    $x.name$ = lathe_staged($x.name$_room, $x.name$_whole) + own;
+  //@ end
+  //@ end
+  if (STAGED) {
+    //@ for _, x in ipairs(read) do
+    lathe_carry(lathe_staged($x.name$_room, ($(k:element_type(x.operand)) *)$x.name$_whole), $x.name$_whole, staged);
+    //@ end
+    __syncthreads();
+  }
+  //@ end
   //@ row.ends("unsigned", row.few_threads)
-  const unsigned from = head + thread * $V$;
+  const unsigned from = MODE == LATHE_APART ? thread : head + thread * $V$;
   //@ -- A row of fewer accesses, where one at its ends may not count, would go to a shape with half as many.
   //@ row.places("unsigned", "H / 2")
   //@ if k.width == 8 then -- all at once: such operands take few registers
@@ -82,6 +114,14 @@ static __device__ __forceinline__ void $k.name$_$what$(const lathe_args &args, u
     //@ points.compute(program, kept)
     //@ points.compute_ends(program, kept)
   }
+  //@ if schedule.staged then
+  if (STAGED) {
+    __syncthreads();
+    //@ for _, x in ipairs(written) do
+    lathe_carry($x.name$_whole, lathe_staged($x.name$_room, $x.name$_whole), staged);
+    //@ end
+  }
+  //@ end
   //@ end
 }
 

@@ -3,9 +3,14 @@
 --   split              how rows are split into parts, or nil: templates/gpu/split.lua
 --   cluster            the most blocks of a cluster
 --   clusters           whether rows too long for a block may be for clusters
+--   flat               whether rows that start anywhere may be several as one: where nothing is reduced along them
+--   staged             whether short ones may be in shared memory meanwhile
 --   columns_last       whether operands for each column are read only when they are needed
 --   ahead_threads      of a block that reads ahead
 --   over_rows          of reductions over the rows, or nil: see over_rows_of
+--   tile               of reductions over the rows, and of programs that reduce nothing, else nil: blocks with some
+--                      columns of some rows. threads: of a block; resident, blocks: how many a multiprocessor has at
+--                      once, and how many there are for each; rows: how many each of its threads has in flight
 --   work               templates/gpu/work.lua
 --   variants[i]        { hold, long_hold, threads, short, ahead, kernels, cluster_kernels }
 -- A shape of rows is { threads, hold, ... }: threads that share one, and the accesses of 16 bytes that each holds of
@@ -15,6 +20,7 @@
 local split, work = use "../gpu/split.lua", use "../gpu/work.lua"
 
 local SHORT_THREADS = 128 -- of a block of short rows
+local STAGED = 20 -- operands that have room in shared memory
 local LONG_THREADS = 1024 -- of a block that reads a long row again
 local CLUSTER = 8 -- the most blocks of a cluster that every device with clusters has
 -- Rows are for clusters where fewer than so many are there for each multiprocessor: with more of them a block reads its
@@ -23,17 +29,17 @@ local CLUSTER = 8 -- the most blocks of a cluster that every device with cluster
 local MOST_CLUSTERED = 2
 local AHEAD_THREADS, SHARED = 512, 200 * 1024 -- of a block that reads ahead; bytes of its shared memory
 local STATIC = 48 * 1024 -- bytes of shared memory that a kernel may declare
--- Of reductions over the rows: numbers left out in shared memory between those of one place and the next; how many
--- times over each warp of a tile has rows in flight; the most and the fewest partial results, and about how many
--- numbers they have in all.
-local APART, TILE_AT_ONCE = 2, 4
+local TILE_ROWS = 4 -- that a thread of a tile has in flight
+-- Of reductions over the rows: numbers left out in shared memory between those of one place and the next; the most and
+-- the fewest partial results, and about how many numbers they have in all.
+local APART = 2
 local PARTIALS_AT = 64 -- in the workspace, after how many of them there are
 local MOST_PARTIALS, FEWEST_PARTIALS, PARTIAL_NUMBERS = 512, 8, 1 << 23
 
 -- What a thread has of its elements in registers: accesses to so many operands by their place, and whether points know
 -- theirs.
 local function count_operands(op)
-  local number, placed = { whole = 0, column = 0 }, false
+  local number, placed = { whole = 0, column = 0, row = 0 }, false
   for _, operand in ipairs(op.operands) do
     placed = placed or operand.index ~= nil and operand.index ~= false
     if not operand.output and number[operand.place] then
@@ -49,8 +55,13 @@ end
 -- layernorm and softmax of 2^24 elements in f16 on an H200, as clusters even 2 % more), and have no kernels for that.
 -- s: a shape of short rows; nil: a block's.
 local function modes_of(facts, s)
+  if s and s.threads < 3 then -- shorter rows go to fewer threads
+    return { "full" }
+  end
   local pays = #facts.programs.again.points == 0 or s and s.threads * s.hold == 8
-  return facts.width > 2 and pays and { "full", "packs", "ends" } or { "packs", "ends" }
+  local list = facts.width > 2 and pays and { "full", "packs", "ends" } or { "packs", "ends" }
+  list[#list] = not (s and s.staged) and list[#list] or nil
+  return list
 end
 
 -- How many accesses a thread holds of a row. f32 that is only read takes few registers more, and the fewer threads
@@ -61,9 +72,14 @@ local function hold_of(facts, by_column, v)
   return v.params.hold ~= "auto" and v.params.hold or only_read and facts.width == 4 and 8 or 4
 end
 
--- Rows for a part of a warp, by rising length.
+-- Rows for a part of a warp, by rising length. staged: of the shortest, those that start anywhere are in shared memory
+-- meanwhile, for of ends that lie apart a thread would have too many. softmax of 700001x7 in f16 takes 9 us on an H200,
+-- with 8 threads for each row 26; of 200000x50 20 and 15.
 local function short_shapes(most)
   local list, held = {}, 1
+  for threads = 0, 2 do
+    list[#list + 1] = { threads = 1 << threads, hold = 1 }
+  end
   while held <= most do
     list[#list + 1] = { threads = 8, hold = held }
     held = 2 * held
@@ -71,13 +87,13 @@ local function short_shapes(most)
   list[#list + 1] = { threads = 16, hold = most }
   list[#list + 1] = { threads = 32, hold = most }
   for _, s in ipairs(list) do
-    s.name = s.threads .. "x" .. s.hold
+    s.name, s.staged = s.threads .. "x" .. s.hold, s.threads < 8
   end
   return list
 end
 
 -- Of reductions over the rows:
---   partials_at, apart, tile_at_once, most, fewest, numbers    as above
+--   partials_at, apart, most, fewest, numbers    as above
 --   threads, blocks    of a block of tiles, and how many blocks there are for a multiprocessor, which has two at once.
 --                      Where nothing is known of each row there are registers for larger ones, which leave less to
 --                      merge.
@@ -86,7 +102,7 @@ end
 local function over_rows_of(facts, bytes_of)
   local again = facts.programs.again
   local made = {
-    partials_at = PARTIALS_AT, apart = APART, tile_at_once = TILE_AT_ONCE, most = MOST_PARTIALS,
+    partials_at = PARTIALS_AT, apart = APART, most = MOST_PARTIALS,
     fewest = FEWEST_PARTIALS, numbers = PARTIAL_NUMBERS, threads = 512, blocks = 2, mergers = 32, results = 0,
   }
   if again.leaves then
@@ -158,10 +174,7 @@ return function(facts)
   local function ahead(v)
     local hold = math.max(1, 16 // width)
     local blocks = not by_column and streams * hold <= 6 and 2 or 1
-    local list = {
-      blocks = blocks, bytes = 0, most = hold * AHEAD_THREADS,
-      modes = width > 2 and { "full", "packs", "ends" } or { "packs", "ends" },
-    }
+    local list = { blocks = blocks, bytes = 0, most = hold * AHEAD_THREADS }
     local pays = by_column or number.column > 0 and #held.active > 1 and blocks > 1
     if number.whole == 0 or facts.mixed or not again.leaves or v.params.ahead == "never" then
       return list
@@ -170,17 +183,19 @@ return function(facts)
     local function shape(threads, held_of_it, block)
       local row, columns = number.whole * held_of_it * block * 16, bytes_of(block, held_of_it)
       local at_once = by_column and width == 8 and threads == 0 and 4 * row <= most and 2 or 1
+      local packed = threads > 0 and threads < 8 -- of ends that lie apart a thread would have too many
       local stages = math.min(4, most // (at_once * row))
       if stages > 1 and columns <= most then
         list.bytes = math.max(list.bytes, stages * at_once * row, columns)
         return {
           name = threads .. "x" .. held_of_it, threads = threads, hold = held_of_it, rows = at_once, stages = stages,
-          block = block,
+          block = block, packed = packed,
+          modes = packed and { "packs" } or width > 2 and { "full", "packs", "ends" } or { "packs", "ends" },
         }
       end
     end
     if by_column then
-      for threads = 3, 5 do
+      for threads = 0, 5 do
         list[#list + 1] = shape(1 << threads, hold, AHEAD_THREADS)
       end
       if width > 2 then -- with registers for as much: a warp's threads need not wait for others
@@ -196,16 +211,23 @@ return function(facts)
     return list
   end
 
+  local over, tile = finish and over_rows_of(facts, bytes_of) or nil, nil
+  if over then
+    tile = { threads = over.threads, resident = 2, blocks = over.blocks, rows = TILE_ROWS }
+  elseif not again.leaves then
+    local resident = width == 8 and columns_last and 3 or 4
+    tile = { threads = 256, resident = resident, blocks = resident, rows = TILE_ROWS }
+  end
+  local flat = not again.leaves and number.row == 0
   local made = {
-    launch = "templates/cuda/launch_rows.c", modes = modes_of(facts), split = split.of(again), cluster = CLUSTER,
-    most_clustered = MOST_CLUSTERED,
+    launch = "templates/cuda/launch_rows.c", modes = modes_of(facts), split = not tile and split.of(again) or nil,
+    cluster = CLUSTER, most_clustered = MOST_CLUSTERED,
     -- Where rows would be read again otherwise.
-    clusters = not finish and (#again.points > 0 or #again.active > 1), columns_last = columns_last,
-    ahead_threads = AHEAD_THREADS, short_threads = SHORT_THREADS, long_threads = LONG_THREADS,
-    over_rows = finish and over_rows_of(facts, bytes_of) or nil, variants = {},
+    clusters = not tile and (#again.points > 0 or #again.active > 1), columns_last = columns_last,
+    ahead_threads = AHEAD_THREADS, short_threads = SHORT_THREADS, long_threads = LONG_THREADS, over_rows = over,
+    tile = tile, flat = flat, staged = not finish and not flat and #facts.op.operands <= STAGED, variants = {},
   }
 
-  local over = made.over_rows
   made.work = work(facts, true, over and {
     numbers = over.numbers, fewest = over.fewest, most = over.most, bytes = over.partials_at,
     bytes_of_partial = 8 * #again.column_reductions, bytes_of_row = 16 * over.results,
@@ -215,36 +237,43 @@ return function(facts)
   local function kernels_of(s, v)
     local list = {}
     local function add(name, mode, kernel_bounds, kernel)
-      kernel.name, kernel.mode, kernel.bounds = name .. (mode and "_" .. mode or ""), mode, kernel_bounds
+      kernel.name, kernel.mode, kernel.bounds = name .. (mode and "_" .. mode or ""), mode or kernel.mode, kernel_bounds
       list[#list + 1] = kernel
     end
-    for _, shape in ipairs(finish and {} or s.short) do
-      for _, mode in ipairs(shape.modes) do
+    for _, shape in ipairs((finish or flat) and {} or s.short) do
+      for _, mode in ipairs(tile and {} or shape.modes) do
         add(shape.name, mode, bounds(s.hold, SHORT_THREADS, mode),
           { does = "short", threads = shape.threads, hold = shape.hold })
       end
+      if shape.staged then
+        add(shape.name .. "_staged", nil, bounds(s.hold, SHORT_THREADS, "packs"),
+          { does = "short", mode = "apart", threads = shape.threads, hold = shape.hold, staged = true })
+      end
     end
-    for _, mode in ipairs(finish and {} or made.modes) do -- threads with unlike numbers of elements merge sums faster
+    for _, mode in ipairs(tile and {} or made.modes) do -- threads with unlike numbers of elements merge sums faster
       add("block", mode, bounds(s.hold, v.params.threads, mode),
         { does = mode == "ends" and "short" or "held", threads = 0, hold = s.hold })
     end
     for _, mode in ipairs { "packs", "ends", "apart" } do
-      if not finish or again.leaves then
+      if not tile or again.leaves then
         add("long", mode, { LONG_THREADS, 1 }, { does = "long", hold = s.long_hold })
       end
       for step = 1, made.split and mode ~= "apart" and made.split.steps or 0 do
         add("split" .. step, mode, { made.split.threads, 1 }, { does = "split", step = step, hold = made.split.hold })
       end
     end
-    for _, mode in ipairs(finish and { "packs", "ends", "apart" } or {}) do
-      add("tile", mode, { made.over_rows.threads, 2 }, { does = "tile" })
+    for _, mode in ipairs(flat and { "packs", "apart" } or tile and { "packs", "ends", "apart" } or {}) do
+      add("tile", mode, { tile.threads, tile.resident }, { does = "tile" })
     end
-    for _, mode in ipairs(#s.ahead > 0 and s.ahead.modes or {}) do
-      for _, shape in ipairs(s.ahead) do
+    for _, shape in ipairs(s.ahead) do
+      for _, mode in ipairs(shape.modes) do
         add("ahead" .. shape.name, mode, { shape.block, s.ahead.blocks }, {
           does = "ahead", threads = shape.threads, hold = shape.hold, rows = shape.rows, stages = shape.stages,
         })
       end
+    end
+    if flat then
+      add("flat_rows", nil, { tile.threads, tile.resident }, { does = "flat" })
     end
     if finish then
       add("merge", nil, { 32 * made.over_rows.mergers, 1 }, { does = "merged" })

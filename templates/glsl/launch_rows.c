@@ -1,6 +1,7 @@
 //@ -- Which kernels of rows are launched when, from the record of schedule_rows.lua.
 //@ local call = use "../gpu/launch_call.c"
 //@ local over, split, number, program = schedule.over_rows, schedule.split, schedule.number, schedule.programs.again
+//@ local tile = schedule.tile
 //@ local merge = over and {
 //@   deal = "merge", name = { packs = "_finish" }, of_part = true, each = over.merge_columns, rows = over.merge_lanes,
 //@   number = number.finish,
@@ -18,7 +19,7 @@
 //@ end
 //@ call.open(true)
 //@ for _, s in ipairs(schedule.shapes) do
-//@   call.launch(call.accesses("<=", s.threads * s.hold), { {
+//@   call.launch((s.packed and "c.mode == LATHE_PACKS && " or "") .. call.accesses("<=", s.threads * s.hold), { {
 //@     deal = over and "stay" or "rows", name = { packs = "_" .. s.name, full = "_" .. s.name },
 //@     threads = s.alone and 0 or s.threads, spread = s.alone and 32 or 0, held = s.hold, rows = s.rows,
 //@     waves = over and 1 or 0, number = number["held" .. s.hold],
@@ -34,12 +35,12 @@
 //@ if number.longer then
 //@   list[1] = { deal = "blocks", name = { packs = "_longer" }, threads = 1024, number = number.longer }
 //@ end
-//@ if over then
+//@ if tile then
 //@   list[#list + 1] = {
-//@     deal = "columns", name = { packs = "_columns" }, threads = over.threads, each = over.rows_at_once,
-//@     waves = over.waves, number = number.columns,
+//@     deal = "columns", name = { packs = "_columns" }, threads = tile.threads, each = tile.rows, waves = tile.waves,
+//@     number = number.columns,
 //@   }
-//@   list[#list + 1] = merge
 //@ end
+//@ list[#list + 1] = merge
 //@ call.launch("true", list)
 //@ call.close()

@@ -27,14 +27,16 @@
 //@ held.define_held(H)
 //@ end
 //@ end
-//@ if not finish or program.leaves then
+//@ if program.leaves then
 //@ long.define_long()
 //@ end
 //@ if schedule.split then
 //@ long.define_split()
 //@ end
-//@ if finish then
+//@ if schedule.tile then
 //@ columns.define_tile()
+//@ end
+//@ if finish then
 //@ columns.define_merged()
 //@ end
 //@ use("parts.comp").main(#schedule.kernels)

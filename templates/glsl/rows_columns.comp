@@ -1,5 +1,5 @@
-//@ -- Reductions over the rows: what workgroups leave of them in the workspace, the kernel for some columns of some
-//@ -- rows, where rows are not read ahead, and that which merges what all workgroups have left.
+//@ -- Some columns of some rows. The kernel for them is of reductions over the rows, where these are not read ahead, and
+//@ -- of programs that reduce nothing. What workgroups leave of reductions is in the workspace, and a kernel merges it.
 //@ local P, rows = use "parts.comp", use "../gpu/rows.c"
 //@ local row, points = use "row.comp", use "row_points.comp"
 //@ local V, program, columns = k.width, row.read_again, k.program.column_reductions
@@ -131,8 +131,8 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
   //@ end
   //@ row.read_ends(by_columns, row.AT_ENDS, "args.")
   //@ local function nth_row(u) return row.row_of(("first + %dul * stride"):format(u)) end
-  for (uint64_t first = gl_WorkGroupID.y / PERIOD * lanes + invocation / THREADS; $(nth_row(0)) < rows; first += $over.rows_at_once$ul * stride) {
-    //@ for u = 0, over.rows_at_once - 1 do
+  for (uint64_t first = gl_WorkGroupID.y / PERIOD * lanes + invocation / THREADS; $(nth_row(0)) < rows; first += $schedule.tile.rows$ul * stride) {
+    //@ for u = 0, schedule.tile.rows - 1 do
     //@ for _, x in ipairs(whole) do
     //@ row.declare_packs(x.pointer .. "_row" .. u .. "_", 1)
     $k.number$ $(table.concat(row.each_end(x.pointer .. "_row" .. u), ", "));
@@ -146,7 +146,7 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
     }
     //@ end
     //@ end
-    //@ for u = 0, over.rows_at_once - 1 do
+    //@ for u = 0, schedule.tile.rows - 1 do
     if ($(nth_row(u)) < rows) {
       const uint64_t row = $(nth_row(u));
       $(k:pointers(rows.offset))
@@ -169,7 +169,9 @@ for (uint apart = 1u << findMSB(gl_WorkGroupSize.x - 1u); apart >= max(THREADS, 
     }
     //@ end
   }
+  //@ if finish then
   //@ leave(V, "gl_WorkGroupID.y", "gl_NumWorkGroups.y")
+  //@ end
 //@ P.end_kernel()
 
 //@ end

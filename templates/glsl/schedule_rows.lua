@@ -2,7 +2,8 @@
 --   shapes         those in which rows are held in registers, by rising length: { name, threads, hold, rows, alone }
 --                  how many invocations share a row, how many 16-byte accesses of each operand they hold, how many
 --                  rows a workgroup has, and whether it has one and no more invocations than that needs, whole
---                  subgroups; shapes.alone: whether any is
+--                  subgroups; shapes.alone: whether any is. packed: of the shortest, whose ends would be too many for
+--                  an invocation where they lie apart
 --   holds          what the shapes hold: there is a kernel for each, whatever the number of invocations
 --   at_once        by what they hold: rows that an invocation has at once with reductions over the rows; two where one
 --                  leaves registers
@@ -12,6 +13,9 @@
 --   split          how rows are split into parts, or nil: templates/gpu/split.lua
 --   long_hold      accesses of a longer row that an invocation holds at a time
 --   over_rows      of reductions over the rows, or nil: see below
+--   tile           of these, and of programs that reduce nothing, else nil: the invocations of a workgroup that has
+--                  some columns of some rows, how many such workgroups there are for each multiprocessor, and how many
+--                  rows each invocation has in flight
 -- As in templates/cuda/schedule_rows.lua, but for what is only read: fewer invocations wait for each other.
 
 local split, work = use "../gpu/split.lua", use "../gpu/work.lua"
@@ -24,7 +28,8 @@ local function longer(list, more)
   end
   return all
 end
-local short = { { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 }, { 32, 4, 4 } }
+local short = { { 1, 1, 128 }, { 2, 1, 64 }, { 4, 1, 32 }, { 8, 1, 16 }, { 8, 2, 16 }, { 8, 4, 16 }, { 16, 4, 8 },
+  { 32, 4, 4 } }
 local by_length = longer(short, { { 512, 4, 1 }, { 1024, 8, 1 } })
 local narrow = longer(short, { { 1024, 4, 1 } })
 local narrow_read = longer(short, { { 32, 8, 4 }, { 1024, 8, 1 } })
@@ -39,27 +44,29 @@ local wide_by_column = { { 8, 1 }, { 8, 2 }, { 8, 4 }, { 16, 4 }, { 32, 4 }, { 6
 
 local LONG_HOLD = 4
 local PARTIALS_AT = 64 -- in the workspace, after how many of them there are
--- With reductions over the rows: an invocation's rows in flight; rows of the workspace that workgroups
--- may leave what they gathered in, between the fewest and the most, so that all have about so many
--- numbers; columns that a workgroup finishes, and how many invocations merge each; invocations of a workgroup of some
--- columns, and how many such workgroups there are for each multiprocessor.
-local ROWS_AT_ONCE, FEWEST_PARTIALS, MOST_PARTIALS, PARTIAL_NUMBERS = 4, 128, 2048, 1 << 22
-local MERGE_COLUMNS, MERGE_LANES, COLUMNS_THREADS, COLUMNS_WAVES = 8, 64, 256, 6
+-- With reductions over the rows: rows of the workspace that workgroups may leave what they gathered in, between the
+-- fewest and the most, so that all have about so many numbers; columns that a workgroup finishes, and how many
+-- invocations merge each.
+local FEWEST_PARTIALS, MOST_PARTIALS, PARTIAL_NUMBERS = 128, 2048, 1 << 22
+local MERGE_COLUMNS, MERGE_LANES = 8, 64
+local TILE = { threads = 256, waves = 6, rows = 4 }
 -- How many numbers an invocation hands to another at a time.
 local ROOM_NUMBERS = 8
 
--- Programs with nothing but reductions over the rows go by columns.
+-- Programs with nothing but reductions over the rows, or with none at all, go by columns.
 local function shapes_of(facts, finish)
   local again, is_narrow = facts.programs.again, facts.width == 8
   local list = is_narrow and (#again.points > 0 and narrow or narrow_read) or by_length
-  if finish then
-    list = not again.leaves and {} or is_narrow and narrow_by_column or wide_by_column
+  if not again.leaves then
+    list = {}
+  elseif finish then
+    list = is_narrow and narrow_by_column or wide_by_column
   end
   local named = {}
   for i, s in ipairs(list) do
     named[i] = {
       name = s[1] .. "x" .. s[2], threads = s[1], hold = s[2], rows = s[3] or BY_COLUMN_THREADS // s[1],
-      alone = not finish and s[3] == 1,
+      alone = not finish and s[3] == 1, packed = s[1] < 8,
     }
     named.alone = named.alone or named[i].alone
   end
@@ -81,8 +88,7 @@ local function over_rows_of(again)
   local at, bytes = row_results(again.phases)
   return {
     partials_at = PARTIALS_AT, fewest = FEWEST_PARTIALS, most = MOST_PARTIALS, numbers = PARTIAL_NUMBERS,
-    rows_at_once = ROWS_AT_ONCE,
-    merge_columns = MERGE_COLUMNS, merge_lanes = MERGE_LANES, threads = COLUMNS_THREADS, waves = COLUMNS_WAVES,
+    merge_columns = MERGE_COLUMNS, merge_lanes = MERGE_LANES,
     room_numbers = ROOM_NUMBERS, row_results_at = at, row_bytes = bytes,
     -- Shared memory for what is handed on and for the merging of the results, in numbers.
     room = math.max(#again.column_reductions * MERGE_LANES * MERGE_COLUMNS, ROOM_NUMBERS * BY_COLUMN_THREADS // 2),
@@ -92,10 +98,11 @@ end
 return function(facts)
   local again = facts.programs.again
   local finish = #again.columns > 0
+  local tile = (finish or not again.leaves) and TILE or nil
   local made = {
     launch = "templates/glsl/launch_rows.c", shapes = shapes_of(facts, finish), holds = {}, at_once = {}, kernels = {},
-    number = {}, long_hold = LONG_HOLD, split = split.of(again), over_rows = finish and over_rows_of(again) or nil,
-    variants = {},
+    number = {}, long_hold = LONG_HOLD, split = not tile and split.of(again) or nil,
+    over_rows = finish and over_rows_of(again) or nil, tile = tile, variants = {},
   }
   local function add(name)
     made.number[name] = #made.kernels
@@ -110,11 +117,13 @@ return function(facts)
     add("held" .. hold)
     made.at_once[hold] = facts.width == 8 and hold == 1 and 2 or 1
   end
-  if not finish or again.leaves then
+  if again.leaves then
     add "longer"
   end
-  if finish then
+  if tile then
     add "columns"
+  end
+  if finish then
     add "finish"
   elseif made.split then
     for _, p in ipairs(again.active) do

@@ -39,6 +39,7 @@ void lathe_measure(lathe_call *c, const lathe_args *args, uint32_t whole, uint32
   c->mode = packs                                               ? LATHE_PACKS
             : c->by_rows && lie(args, whole, column, !c->mixed) ? LATHE_ENDS
                                                                 : LATHE_APART;
+  c->aligned = lie(args, whole, 0, false);
   c->machine = c->limits->multiprocessors;
   c->period = c->mode == LATHE_ENDS ? c->width : 1;
   c->accesses = c->count / c->width;
@@ -158,7 +159,12 @@ bool lathe_join(lathe_call *c, const lathe_kernel *k) {
   return add(c, begin(c, k, threads_of(c, k), 1), 1, c->rows);
 }
 
-/* A block's threads that share a row of a tile of columns: few beyond the row's end, and enough for its ends. */
+/* How many threads there have to be for the ends of a row. */
+static size_t least_lanes(const lathe_call *c) {
+  return c->period > 1 ? 2 * c->period : 1;
+}
+
+/* A block's threads that share a row of a tile of columns: few beyond the row's end. */
 static uint32_t lanes_of(const lathe_call *c, const lathe_kernel *k) {
   const size_t width = c->width, count = c->count;
   uint32_t lanes = k->threads;
@@ -166,24 +172,46 @@ static uint32_t lanes_of(const lathe_call *c, const lathe_kernel *k) {
   while (lanes > 32 &&
          blocks(count, lanes * width, SIZE_MAX) * (lanes * width) - count > count / 16)
     lanes /= 2;
-  while (k->spread && lanes > 2 * c->period && lanes / 2 * width >= count)
+  while (k->spread && lanes > least_lanes(c) && lanes / 2 * width >= count)
     lanes /= 2;
   return lanes;
 }
 
-/* On CUDA tiles are as wide as rows want, and those below share the partial results. */
+/* On CUDA tiles are as wide as rows want. Those below share the partial results; where there are none, no thread is
+ * idle, there are as many blocks as run at once, and all have as many rows. */
 static bool columns_cuda(lathe_call *c, const lathe_kernel *k) {
-  const uint32_t lanes = lanes_of(c, k), at_once = k->rows / lanes;
+  const size_t packs = lathe_times(c->count, c->width), tiles = lathe_most(lathe_times(packs, k->threads), 1);
+  const size_t wanted = c->partials ? lanes_of(c, k) : lathe_times(packs, tiles);
+  const uint32_t lanes = (uint32_t)lathe_most(wanted, least_lanes(c)), at_once = k->rows / lanes;
   const uint32_t across = blocks(c->count, lanes * c->width, SIZE_MAX);
-  const size_t down = blocks(c->machine * k->waves, across * c->period, c->partials / c->period);
+  size_t down = lathe_times(c->machine * k->waves, across * c->period), each = at_once * c->period;
 
+  if (c->partials) {
+    down = smaller(down, c->partials / c->period);
+  } else {
+    down = lathe_most(c->machine * k->waves / (across * c->period), 1);
+    each *= k->each;
+    each *= lathe_most(lathe_times(c->rows, each * down), 1);
+  }
   return add(c, begin(c, k, lanes, at_once), across,
-             blocks(c->rows, at_once * c->period, down) * (uint32_t)c->period);
+             blocks(c->rows, each, down) * (uint32_t)c->period);
+}
+
+bool lathe_columns_of_several(lathe_call *c, const lathe_kernel *k) {
+  lathe_call several = *c;
+
+  several.count = c->count * c->width;
+  several.rows = lathe_times(c->rows, c->width);
+  several.partials = c->partials / c->width;
+  several.period = 1;
+  columns_cuda(&several, k);
+  c->launches = several.launches;
+  return true;
 }
 
 bool lathe_columns(lathe_call *c, const lathe_kernel *k) {
   lathe_launch l = begin(c, k, k->threads, 1);
-  size_t across = 8;
+  size_t across = c->mode == LATHE_PACKS ? 1 : 8;
 
   if (!c->vulkan)
     return columns_cuda(c, k);
@@ -191,7 +219,7 @@ bool lathe_columns(lathe_call *c, const lathe_kernel *k) {
     across *= 2;
   const size_t tiles = blocks(c->count, across * c->width, SIZE_MAX);
   const size_t waves = c->machine * k->waves / tiles;
-  const size_t share = smaller(waves, c->partials) / c->period;
+  const size_t share = (c->partials ? smaller(waves, c->partials) : waves) / c->period;
   l.constant[1] = (uint32_t)across;
   return add(c, l, tiles <= c->limits->grid ? tiles : 0,
              blocks(c->rows, k->threads * k->each / across * c->period, share) *

@@ -35,12 +35,13 @@ typedef struct lathe_call {
   bool
       mixed; /* operands have elements of several sizes, which lie alike at multiples of 16 bytes alone */
   bool vulkan;
-  size_t machine;  /* multiprocessors */
-  size_t accesses; /* that a row may have */
-  size_t period;   /* rows so far apart start alike */
-  size_t parts;    /* of a row */
-  int mode;        /* modes.h */
-  int launches;    /* so far */
+  size_t machine;      /* multiprocessors */
+  size_t accesses;     /* that a row may have */
+  size_t period;       /* rows so far apart start alike */
+  size_t parts;        /* of a row */
+  int mode;            /* modes.h */
+  bool aligned; /* what varies over all rows does, at a multiple of 16 bytes */
+  int launches;        /* so far */
 } lathe_call;
 
 /* A kernel that a call may launch. Its fields that are 0 say nothing. */
@@ -56,7 +57,7 @@ typedef struct lathe_kernel {
       rows; /* of a block; of lathe_stay and lathe_columns on CUDA, threads of a block; of lathe_merge, that share a
                       * column */
   uint32_t
-      each; /* points or columns of a block; accesses of a part; of lathe_columns on Vulkan, rows at once */
+      each; /* points or columns of a block; accesses of a part; of lathe_columns, rows that a thread has at once */
   uint32_t waves;    /* blocks for each multiprocessor */
   uint32_t most;     /* blocks */
   uint32_t shared;   /* dynamic shared memory, bytes */
@@ -90,10 +91,11 @@ lathe_deal
 lathe_deal lathe_rows;   /* over rows: rows */
 lathe_deal lathe_blocks; /* over rows, of which each has `cluster` blocks */
 lathe_deal lathe_stay; /* over rows, by no more than `waves` and the partial results allow: rows */
-lathe_deal lathe_parts_of_rows; /* over the parts of rows: each */
-lathe_deal lathe_join;          /* over rows that had parts */
-lathe_deal lathe_columns;       /* over some columns of some rows: rows, waves */
-lathe_deal lathe_merge;         /* over columns: each, rows */
+lathe_deal lathe_parts_of_rows;      /* over the parts of rows: each */
+lathe_deal lathe_join;               /* over rows that had parts */
+lathe_deal lathe_columns;            /* over some columns of some rows: rows, waves */
+lathe_deal lathe_columns_of_several; /* the same, of `width` rows as one: CUDA */
+lathe_deal lathe_merge;              /* over columns: each, rows */
 
 /* ---- products of matrices -------------------------------------------------------------------- */
 

@@ -41,6 +41,14 @@ unusual("scaled_columns", {
   compute = function(x, s, alpha) return s * sum(x + s, "rows") + (s + alpha) * (s + alpha) end,
 })
 
+-- No reduction, and what there is of each row and of each column.
+unusual("shifted", {
+  doc = "r x + c",
+  inputs = { x = { "rows", "cols" }, r = { "rows" }, c = { "cols" } },
+  outputs = { y = { "rows", "cols" } },
+  compute = function(x, r, c) return r * x + c end,
+})
+
 -- NaN has a sign where it is moved alone, also through what a row's elements are kept in.
 unusual("signs", {
   doc = "x with the signs of s; the sum of each row of x",
