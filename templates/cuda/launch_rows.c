@@ -69,7 +69,7 @@
 //@ local function launch_flat(after)
 //@   local name = "_flat_rows"
 //@   if schedule.flat then
-//@     call.launch("c.mode != LATHE_PACKS && c.aligned", { {
+//@     call.launch("c.mode != LATHE_PACKS && c.aligned && c.count > 0", { {
 //@       deal = "columns_of_several", name = { ends = name, apart = name }, threads = math.min(tile.threads, 128),
 //@       spread = 1, rows = tile.threads, each = tile.rows, waves = tile.blocks,
 //@     }, after })
