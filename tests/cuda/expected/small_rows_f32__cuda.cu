@@ -27,9 +27,46 @@ struct small_rows_f32__cuda_gathered1 {
 };
 
 /* One row in the registers of T threads; of a block's where T is 0, of those of `blocks` blocks where that
- * is more than 1. A block has blockDim.y rows. */
+ * is more than 1. A block has blockDim.y rows. STAGED: these, which lie together, are in its shared memory meanwhile,
+ * so that wherever they start memory is read and written by 16 bytes. */
 #ifndef LATHE_CLUSTERS_ALONE
 /* threads=512 hold=auto ahead=auto */
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_1x1_full(const __grid_constant__ lathe_args args) {
+  lathe_begin();
+  small_rows_f32__cuda_held<LATHE_FULL, 1, 1>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_1x1_staged(const __grid_constant__ lathe_args args) {
+  lathe_begin();
+  small_rows_f32__cuda_held<LATHE_APART, 1, 1, true>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_2x1_full(const __grid_constant__ lathe_args args) {
+  lathe_begin();
+  small_rows_f32__cuda_held<LATHE_FULL, 2, 1>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_2x1_staged(const __grid_constant__ lathe_args args) {
+  lathe_begin();
+  small_rows_f32__cuda_held<LATHE_APART, 2, 1, true>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_4x1_packs(const __grid_constant__ lathe_args args) {
+  lathe_begin();
+  small_rows_f32__cuda_held<LATHE_PACKS, 4, 1>(args, 1);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 12)
+    small_rows_f32__cuda_4x1_staged(const __grid_constant__ lathe_args args) {
+  lathe_begin();
+  small_rows_f32__cuda_held<LATHE_APART, 4, 1, true>(args, 1);
+}
+
 extern "C" __global__ void __launch_bounds__(128, 12)
     small_rows_f32__cuda_8x1_full(const __grid_constant__ lathe_args args) {
   lathe_begin();
