@@ -43,7 +43,7 @@ op "two_runs" {
   sizes = { { "S", m = 3, n = 4, k = 5 } }, dtypes = { "f32" }, ulp = 4,
 }
 LUA
-kinds='softmax gelu sum matmul two_runs dropout layernorm'
+kinds='softmax gelu sum matmul two_runs dropout layernorm column_sum batch_norm'
 if command -v "${CXX:-c++}" >/dev/null; then
   mkdir "$tmp/build"
   cd "$tmp/build" || exit 1
@@ -142,7 +142,7 @@ if command -v "${CXX:-c++}" >/dev/null; then
     is "raw $op" ninja -C ../.. "export-$op"
   done
   # shellcheck disable=SC2086
-  is 'tells of launches' raw_tells cuda . $kinds softmax_backward matmul_backward
+  is 'tells of launches' raw_tells cuda . $kinds softmax_backward matmul_backward layernorm_backward
   sed -i 's/up(outer, 16)/up(outer, 17)/' raw/softmax.json
   is 'a wrong grid is found' fails raw_tells cuda . softmax
   sed -i 's/"when": "m1 <= 1 /"when": "m1 <= 2 /' raw/matmul.json
