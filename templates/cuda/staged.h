@@ -6,8 +6,7 @@
 #include "kernel.h"
 
 /* Where a block keeps in shared memory what lies at an address: as far from a multiple of 16 bytes. */
-template <typename T>
-static __device__ __forceinline__ T *lathe_staged(uint4 *room, const T *at) {
+template <typename T> static __device__ __forceinline__ T *lathe_staged(uint4 *room, const T *at) {
   return (T *)((char *)room + (uintptr_t)at % 16);
 }
 

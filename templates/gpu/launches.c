@@ -180,7 +180,8 @@ static uint32_t lanes_of(const lathe_call *c, const lathe_kernel *k) {
 /* On CUDA tiles are as wide as rows want. Those below share the partial results; where there are none, no thread is
  * idle, there are as many blocks as run at once, and all have as many rows. */
 static bool columns_cuda(lathe_call *c, const lathe_kernel *k) {
-  const size_t packs = lathe_times(c->count, c->width), tiles = lathe_most(lathe_times(packs, k->threads), 1);
+  const size_t packs = lathe_times(c->count, c->width),
+               tiles = lathe_most(lathe_times(packs, k->threads), 1);
   const size_t wanted = c->partials ? lanes_of(c, k) : lathe_times(packs, tiles);
   const uint32_t lanes = (uint32_t)lathe_most(wanted, least_lanes(c)), at_once = k->rows / lanes;
   const uint32_t across = blocks(c->count, lanes * c->width, SIZE_MAX);

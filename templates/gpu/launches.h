@@ -35,13 +35,13 @@ typedef struct lathe_call {
   bool
       mixed; /* operands have elements of several sizes, which lie alike at multiples of 16 bytes alone */
   bool vulkan;
-  size_t machine;      /* multiprocessors */
-  size_t accesses;     /* that a row may have */
-  size_t period;       /* rows so far apart start alike */
-  size_t parts;        /* of a row */
-  int mode;            /* modes.h */
-  bool aligned; /* what varies over all rows does, at a multiple of 16 bytes */
-  int launches;        /* so far */
+  size_t machine;  /* multiprocessors */
+  size_t accesses; /* that a row may have */
+  size_t period;   /* rows so far apart start alike */
+  size_t parts;    /* of a row */
+  int mode;        /* modes.h */
+  bool aligned;    /* what varies over all rows does, at a multiple of 16 bytes */
+  int launches;    /* so far */
 } lathe_call;
 
 /* A kernel that a call may launch. Its fields that are 0 say nothing. */
