@@ -30,7 +30,7 @@ cp "$LATHE_SRC/tests/specs-functions/functions.lua" "$tmp/tree/specs/"
 maps=dropout*,waves*,powers,slopes*,inverse_roots*,of_constants,of_clamped_constants,steps*,sizes_of*,signs
 reductions=sum,dot,max,min,argmax,argmin,norm_*
 results=row_argmax,row_max,far_steps
-values=softmax,softmax_backward,conditions,layernorm,batch_norm,shifted
+values=softmax,softmax_backward,conditions,layernorm,batch_norm,shifted,crowded
 gathered=layernorm_backward,batch_norm_backward,centred,totals_alone
 alike=row_mean,row_sum,log_softmax,log_softmax_backward,logsumexp,logsumexp_backward,rmsnorm,rmsnorm_backward
 columns=column_*,weighted,many,scaled_columns

@@ -65,14 +65,18 @@
 //@     end
 //@   end
 //@ end
+//@ local function tile_of(deal, name)
+//@   return {
+//@     deal = deal, name = name, threads = leaves and WARP or math.min(tile.threads, 128), spread = leaves and 0 or 1,
+//@     rows = tile.threads, each = tile.rows, waves = tile.blocks,
+//@   }
+//@ end
 //@ -- Several rows as one, with what follows.
 //@ local function launch_flat(after)
 //@   local name = "_flat_rows"
 //@   if schedule.flat then
-//@     call.launch("c.mode != LATHE_PACKS && c.aligned && c.count > 0", { {
-//@       deal = "columns_of_several", name = { ends = name, apart = name }, threads = math.min(tile.threads, 128),
-//@       spread = 1, rows = tile.threads, each = tile.rows, waves = tile.blocks,
-//@     }, after })
+//@     local flat = tile_of("columns_of_several", { ends = name, apart = name })
+//@     call.launch("c.mode != LATHE_PACKS && c.aligned && c.count > 0", { flat, after })
 //@   end
 //@ end
 //@ call.open(false)
@@ -81,10 +85,7 @@
 //@ if schedule.flat then -- rows that start anywhere, with operands that do not start at multiples of 16 bytes
 //@   tile_names.ends = tile_names.apart
 //@ end
-//@ local tiles = tile and {
-//@   deal = "columns", name = tile_names, threads = leaves and WARP or math.min(tile.threads, 128),
-//@   spread = leaves and 0 or 1, rows = tile.threads, each = tile.rows, waves = tile.blocks,
-//@ }
+//@ local tiles = tile and tile_of("columns", tile_names)
 //@ if over then
 //@   local merge = {
 //@     deal = "merge", name = { apart = "_merge", packs = "_merge", ends = "_merge" }, threads = WARP, each = WARP,

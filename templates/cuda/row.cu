@@ -57,7 +57,7 @@ const auto inside = [=](int nth) {
 //@ -- accesses of so many end, one earlier than they could where operands for columns are then read past that. Those at
 //@ -- both ends, fewer than 2 V, are the first threads', at most `most` of each, if `there`. row: of this one, where
 //@ -- pointers are not to the row's data.
-//@ few_threads = ("T > 0 ? (%d + T) / T : 1"):format(2 * V - 2)
+//@ few_threads = ("T > 0 && T < %d ? 2 : 1"):format(2 * V - 1)
 //@ function ends(type, most, there, row)
 enum { ENDS = MODE == LATHE_ENDS ? $most$ : 0 };
 unsigned head = 0;

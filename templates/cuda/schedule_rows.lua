@@ -240,12 +240,12 @@ return function(facts)
       kernel.name, kernel.mode, kernel.bounds = name .. (mode and "_" .. mode or ""), mode or kernel.mode, kernel_bounds
       list[#list + 1] = kernel
     end
-    for _, shape in ipairs((finish or flat) and {} or s.short) do
+    for _, shape in ipairs(s.short) do
       for _, mode in ipairs(tile and {} or shape.modes) do
         add(shape.name, mode, bounds(s.hold, SHORT_THREADS, mode),
           { does = "short", threads = shape.threads, hold = shape.hold })
       end
-      if shape.staged then
+      if made.staged and shape.staged then
         add(shape.name .. "_staged", nil, bounds(s.hold, SHORT_THREADS, "packs"),
           { does = "short", mode = "apart", threads = shape.threads, hold = shape.hold, staged = true })
       end

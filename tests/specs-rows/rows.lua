@@ -3,7 +3,7 @@
 local function unusual(name, row)
   row.dtypes, row.ulp = row.dtypes or { "f64", "f32", "f16" }, row.ulp or { f64 = 6, f32 = 6, f16 = 18 }
   row.sizes = { { "S", rows = 9, cols = 70 } }
-  row.variants = { { backend = "cuda" }, { backend = "vulkan" }, { backend = "scalar" } }
+  row.variants = row.variants or { { backend = "cuda" }, { backend = "vulkan" }, { backend = "scalar" } }
   op(name)(row)
 end
 
@@ -47,6 +47,21 @@ unusual("shifted", {
   inputs = { x = { "rows", "cols" }, r = { "rows" }, c = { "cols" } },
   outputs = { y = { "rows", "cols" } },
   compute = function(x, r, c) return r * x + c end,
+})
+
+-- The same of more operands than have room in shared memory.
+local whole = { "rows", "cols" }
+unusual("crowded", {
+  doc = "r times the sum of nineteen operands",
+  inputs = {
+    a = whole, b = whole, c = whole, d = whole, e = whole, f = whole, g = whole, h = whole, i = whole, j = whole,
+    k = whole, l = whole, m = whole, n = whole, o = whole, p = whole, q = whole, s = whole, t = whole, r = { "rows" },
+  },
+  outputs = { y = whole },
+  dtypes = { "f32" }, ulp = 40, variants = { { backend = "cuda" }, { backend = "scalar" } },
+  compute = function(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, s, t, r)
+    return r * (a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p + q + s + t)
+  end,
 })
 
 -- NaN has a sign where it is moved alone, also through what a row's elements are kept in.
