@@ -17,6 +17,19 @@ static __device__ __forceinline__ void lathe_open(unsigned long long *barrier, u
       : "memory");
 }
 
+/* Whether this thread is the one of its warp that the warp elects: of what it then does the compiler knows that one
+ * thread does it, so that the copy engine's registers, which a warp has once, are not filled thread by thread. */
+static __device__ __forceinline__ bool lathe_is_elected() {
+  unsigned is;
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(is));
+  return is;
+}
+
+/* Has a map on its way to the copy engine, which otherwise asks for it when it has the first slice to bring. */
+static __device__ __forceinline__ void lathe_expect_map(const lathe_map &map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
 /* The copy engine sees the barriers that were opened. */
 static __device__ __forceinline__ void lathe_show_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -84,6 +97,13 @@ static __device__ __forceinline__ void lathe_fetch(void *to, const lathe_map &ma
 }
 #else
 /* Kernels that call these are for sm_90a alone. */
+static __device__ __forceinline__ bool lathe_is_elected() {
+  return false;
+}
+
+static __device__ __forceinline__ void lathe_expect_map(const lathe_map &) {
+}
+
 static __device__ __forceinline__ void lathe_open(unsigned long long *, unsigned) {
 }
 

@@ -104,13 +104,18 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
 //@ function define_fetched(step, shape, name)
 //@ local kind = kind_of(step, shape)
 //@ local loops, places = S.loops_of(step), {}
-extern "C" __global__ void __launch_bounds__($shape.threads$, 1)
+extern "C" __global__ void __launch_bounds__($shape.threads$, $shape.at_once$)
     $name$(const __grid_constant__ lathe_args given, const __grid_constant__ lathe_map map_a, const __grid_constant__ lathe_map map_b) {
-  lathe_begin();
   using kind = $kind$;
   const lathe_args *args = &given;
   extern __shared__ __align__(1024) uint4 room[];
   __shared__ kind::ring ring;
+  if (threadIdx.x == kind::THREADS) { /* the thread that will ask for slices */
+    lathe_expect_map(map_a);
+    lathe_expect_map(map_b);
+  }
+  ring.open();
+  lathe_begin();
   $step.name$ here(given);
   //@ for i, run in ipairs(loops) do
   //@ places[i] = "loop" .. i
@@ -123,10 +128,9 @@ extern "C" __global__ void __launch_bounds__($shape.threads$, 1)
   //@ local tiles = ("lathe_times(here.m_count, %d) * lathe_times(here.n_count, %d) * %s"):format(shape.bm, shape.bn,
   //@   matrices)
   const unsigned fewest = lathe_fewest($tiles$, $schedule.most_shared$, here.k_count, $shape.depth$);
-  ring.open();
   if (threadIdx.x >= kind::THREADS) {
     kind::begin_fetching();
-    if (threadIdx.x > kind::THREADS)
+    if (threadIdx.x >= kind::THREADS + 32 || !lathe_is_elected())
       return;
     for (unsigned block = blockIdx.x;; block += gridDim.x) {
       //@ begin(shape, loops, matrices, ", fewest, block")

@@ -67,14 +67,13 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
     }
   };
 
-  /* Of the threads that multiply each has more registers than those that fetch. */
+  /* Of the threads that multiply each has more registers than those that fetch. A single group's have enough either way:
+   * but from here on the compiler knows that warps are whole, and finds addresses once for each. */
   static __device__ __forceinline__ void begin_fetching() {
-    if (GROUPS > 1)
-      lathe_leave_registers<40>();
+    lathe_leave_registers<40>();
   }
   static __device__ __forceinline__ void begin_multiplying() {
-    if (GROUPS > 1)
-      lathe_take_registers<GROUPS == 2 ? 232 : 112>();
+    lathe_take_registers<GROUPS == 1 ? 208 : GROUPS == 2 ? 232 : 112>();
   }
 
   /* Has the slices of the terms from `from` to `to` brought. */
@@ -148,10 +147,10 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
     t.next();
   }
 
-  /* Adds a stage while what was multiplied before it goes on. */
-  __device__ __forceinline__ void add_stage(const uint4 *room, ring &r, turn &t, int &before) {
+  /* Adds a stage while what was multiplied before it goes on. rows: the first of the group's. */
+  __device__ __forceinline__ void add_stage(const uint4 *room, ring &r, turn &t, int &before,
+                                            int rows) {
     const uint4 *const stage = await(room, r, t);
-    const int rows = lathe_rows_of_group();
     lathe_begin_mma();
 #pragma unroll
     for (int term = 0; term < BK; term += STEP)
@@ -179,8 +178,9 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
       if (stages % 2 == 1)
         add_by_threads(one, room, r, t, before);
     } else {
+      const int rows = lathe_rows_of_group();
       for (size_t k = from; k < to; k += BK)
-        add_stage(room, r, t, before);
+        add_stage(room, r, t, before, rows);
     }
     lathe_await_mma<0>(sums);
     give_back(r, before);

@@ -117,7 +117,7 @@ end
 local function fetched_few(list, facts, step, made, p, copies)
   if p.products ~= "tf32" and made.a.along == "k" then
     local shape = tensor.fetched(p, 64, 16, true)
-    shape.rows, shape.start = 16, copies and 1250 or shape.start
+    shape.rows, shape.start = 16, copies and 2200 or shape.start
     add_fetched(list, facts, step, made, copies, shape)
   end
 end
@@ -131,6 +131,9 @@ local function fetched(list, facts, step, made, copies, p)
   end
   for _, right in ipairs(p.bn ~= "auto" and { p.bn } or tf32 and { 256, 64 } or { 256, 128, 64 }) do
     add_fetched(list, facts, step, made, copies, tensor.fetched(p, p.bm, right, turned))
+  end
+  if p.bn == "auto" and not tf32 then
+    add_fetched(list, facts, step, made, copies, tensor.fetched(p, 64, 64, turned))
   end
 end
 

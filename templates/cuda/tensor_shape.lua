@@ -2,11 +2,13 @@
 local tensor = {}
 
 tensor.JOINED = 8 -- blocks of a cluster, at most, that share a tile's terms
-local STAGES = 192 * 1024 -- bytes of shared memory for slices that the copy engine fills
--- With so many columns multiply-adds of 16 bits in a clock, clocks between the slices of a block that waits for each,
--- and clocks that a tile takes besides; of 16 the other factor's 64 come from memory once.
+local STAGES = 192 * 1024 -- bytes of a multiprocessor's shared memory for slices that the copy engine fills
+-- Of tiles with so many numbers multiply-adds of 16 bits in a clock, clocks between the slices of a block that waits for
+-- each, and clocks that a tile takes besides. Of 64 x 16 the 64 come from memory once. Of 64 x 64, of which there are
+-- two at once, a multiprocessor gets no more than 64 bytes in a clock from the second cache.
 local SPEED = {
-  [16] = { 390, 180, 4200 }, [64] = { 1260, 880, 4750 }, [128] = { 1360, 1160, 4150 }, [256] = { 1470, 1480, 3250 },
+  [64 * 16] = { 600, 300, 3700 }, [64 * 64] = { 770, 300, 3540 }, [128 * 64] = { 1250, 520, 4620 },
+  [128 * 128] = { 1410, 845, 3730 }, [128 * 256] = { 1600, 1480, 5100 },
 }
 
 -- Terms of a slice, whose lines have 128 bytes.
@@ -22,7 +24,7 @@ function tensor.copied(p, side, rest)
   local bm, bn = side or p.bm, side or p.bn == "auto" and 128 or p.bn
   local warp_m, warp_n = math.min(64, bm // 2), math.min(64, bn // (side and 2 or 4))
   local stages = side and 4 or rest and 3 or p.stages
-  local speed = side and { 375, 775, 3900, 230, 1950 } or { 320, 1000, 5300, 400, 1000 }
+  local speed = side and { 240, 760, 3540, 170, 2600 } or { 320, 1000, 5300, 400, 1000 }
   return {
     sums = "tensor", name = ("_mma%dx%dx%d"):format(bm, bn, stages), bm = bm, bn = bn, bk = terms, warp_m = warp_m,
     warp_n = warp_n, stages = stages, threads = bm // warp_m * (bn // warp_n) * 32,
@@ -93,14 +95,14 @@ end
 -- right: columns, as tensor cores call them; turned: what they call rows are the tile's columns. rate, start: as of one
 -- H200.
 function tensor.fetched(p, left, right, turned)
-  local bk = terms_of(p)
-  local groups, slice, speed = left // 64, (left + right) * 128, SPEED[right] or {}
-  local stages, bm, bn = STAGES // slice, turned and right or left, turned and left or right
+  local bk, numbers, at_once = terms_of(p), left * right, left * right == 64 * 64 and 2 or 1
+  local groups, slice, speed = left // 64, (left + right) * 128, SPEED[numbers] or {}
+  local stages, bm, bn = STAGES // at_once // slice, turned and right or left, turned and left or right
   return {
     sums = "fetched", name = ("_fetched%dx%d"):format(bm, bn), bm = bm, bn = bn, bk = bk, stages = stages,
-    left = left, right = right, turned = turned,
-    threads = (groups + 1) * 128, at_once = 1, numbers = bm * bn, shared = stages * slice + groups * 4 * 16 * 40 * 4,
-    architecture = 90, stays = 1, rate = speed[1] and speed[1] * bk // 64, wait = speed[2], start = speed[3],
+    left = left, right = right, turned = turned, threads = (groups + 1) * 128, at_once = at_once, numbers = numbers,
+    shared = stages * slice + groups * 4 * 16 * 40 * 4, architecture = 90, stays = 1,
+    rate = speed[1] and speed[1] * bk // 64, wait = speed[2], start = speed[3],
   }
 end
 

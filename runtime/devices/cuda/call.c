@@ -231,7 +231,8 @@ static CUgraphExec *graph_at(cuda_call *c, int at) {
   return &c->graph[at + (c->remote.by_call ? 0 : c->turn)];
 }
 
-/* Records some calls of another library, which may take longer to ask for than to compute, from the next on. */
+/* Records some calls from the next on: asking for a few may take longer than they do, as another library's, or as those
+ * of ours that are several short launches. */
 static CUresult capture_rest(cuda_call *c, int calls) {
   if (c->rest && c->rest_calls == calls && c->rest_first == c->next_set && c->rest_turn == c->turn)
     return 0;
@@ -244,15 +245,13 @@ static CUresult capture_rest(cuda_call *c, int calls) {
   return cuda_capture(cuda_device_of(&c->remote.head), launch, c, c->next_set, calls, &c->rest);
 }
 
-/* Events around the batch give the device's time. Many short calls go as graphs: one by one they
- * would wait for the host. */
+/* Events around the batch give the device's time. Calls go as graphs: one by one, short ones would wait for the host. */
 bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
   cuda_call *c = (cuda_call *)call;
   cuda_device *d = cuda_device_of(call);
-  const int each = graph_calls(c), graphs = graph_count(c);
+  const int each = graph_calls(c), graphs = graph_count(c), most = c->sets > 1 ? c->sets : 2;
   const uint64_t whole = calls / (uint64_t)each;
   const uint64_t single = calls - whole * (uint64_t)each;
-  const bool record = single > 0 && c->other && c->other->asks_long;
   int last = each - 1;
   CUresult error = 0;
   float milliseconds;
@@ -267,7 +266,7 @@ bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
     if (!*graph_at(c, at))
       error = cuda_capture(d, launch, c, at * each, each, graph_at(c, at));
   }
-  if (record && !error)
+  if (single > 0 && !error)
     error = capture_rest(c, (int)single);
   start = clock_ns();
   if (!error)
@@ -276,13 +275,10 @@ bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
     error = cuda.graph_launch(*graph_at(c, c->next_graph), d->stream);
     c->next_graph = (c->next_graph + 1) % graphs;
   }
-  if (record && !error)
+  if (single > 0 && !error) {
     error = cuda.graph_launch(c->rest, d->stream);
-  for (uint64_t s = 0; s < single && !error; s++) {
-    last = c->next_set;
-    if (!record)
-      error = launch(c, last);
-    c->next_set = (last + 1) % (c->sets > 1 ? c->sets : 2);
+    last = (c->next_set + (int)single - 1) % most;
+    c->next_set = (last + 1) % most;
   }
   if (!error)
     error = cuda.event_record(d->end, d->stream);

@@ -51,7 +51,7 @@ typedef struct cuda_call {
   CUfunction function[LATHE_MAX_LAUNCHES];
   const cuda_other *other; /* what puts calls on the stream in the place of launches; or null */
   void *others_own;
-  /* Of its calls, where they are fewer than a graph has: so many, from one on, in a turn. */
+  /* Of calls, where they are fewer than a graph has: so many, from one on, in a turn. */
   CUgraphExec rest;
   int rest_calls, rest_first, rest_turn;
   /* Sets of operands that timed calls take in turn: the first is `buffer`, the others lie one after

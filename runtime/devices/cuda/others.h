@@ -11,8 +11,6 @@ typedef struct cuda_other {
   void *(*prepare)(const lathe_variant *variant, const lathe_args *args, const lathe_limits *limits,
                    CUstream stream, const char **why);
   CUresult (*enqueue)(void *prepared, const lathe_args *args, CUstream stream);
-  /* Asking for a call may take longer than computing it: few are recorded as well. */
-  bool asks_long;
   /* lost: memory goes with the context. */
   void (*release)(void *prepared, bool lost);
 } cuda_other;

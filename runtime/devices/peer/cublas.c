@@ -257,4 +257,4 @@ static void *prepare(const lathe_variant *variant, const lathe_args *args,
   return c;
 }
 
-const cuda_other cublas_calls = {prepare, enqueue, true, release};
+const cuda_other cublas_calls = {prepare, enqueue, release};

@@ -106,4 +106,4 @@ static void *prepare(const lathe_variant *variant, const lathe_args *args,
   return NULL;
 }
 
-const cuda_other cudnn_calls = {prepare, enqueue, true, release};
+const cuda_other cudnn_calls = {prepare, enqueue, release};
