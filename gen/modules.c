@@ -23,7 +23,7 @@
   ROW(program, chain) ROW(program, nest) ROW(program, passes) ROW(program, products) ROW(program, program) \
   ROW(program, reads) ROW(program, reductions) ROW(program, reference) ROW(program, sequence) ROW(program, spans) \
   ROW(program, joined) ROW(program, steps) ROW(program, stream) \
-  ROW(schedule, backends) ROW(schedule, defaults) ROW(schedule, parts) \
+  ROW(schedule, backends) ROW(schedule, defaults) ROW(schedule, parts) ROW(schedule, preferences) \
   ROW(schedule, schedule) ROW(schedule, sources) ROW(schedule, variants) \
   ROW(pour, cheaper) ROW(pour, coefficients) ROW(pour, headers) ROW(pour, instruction_sets) ROW(pour, interface) \
   ROW(pour, launches) ROW(pour, loops) ROW(pour, lower) ROW(pour, lower_c) ROW(pour, lower_cuda) ROW(pour, lower_glsl) \

@@ -504,11 +504,11 @@ static void test_large_sizes(void **state) {
       continue;
     while ((v = variants_next_able(&g, &i))) {
       size_t dim[LATHE_MAX_DIMS] = {1, 1, 1, 1};
-      if (v->prefer.from <= 0)
+      if (v->prefer->from <= 0)
         continue;
       if (!p) {
         const double each = lathe_bytes(g.op, g.dtype, dim);
-        dim[g.op->ndim - 1] = (size_t)(v->prefer.from / each) + 3;
+        dim[g.op->ndim - 1] = (size_t)(v->prefer->from / each) + 3;
         p = variants_problem(&g, dim, SEED, 0);
       }
       variants_check(&t, v, p, OFFSET);

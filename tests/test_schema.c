@@ -787,8 +787,18 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES(
         "a preference that is no table", 9,
         "  variants = { { backend = \"scalar\", prefer = 3 } },",
-        "specs/t.lua:9: variants[1]: expected prefer = { from = bytes, to = bytes, width = extent "
-        "}, found a number"),
+        "specs/t.lua:9: variants[1]: expected prefer = { from = bytes, to = bytes, width = extent, "
+        "multiple = extent }, or two of them, found a number"),
+    REFUSES(
+        "preferences more than two", 9,
+        "  variants = { { backend = \"scalar\", prefer = { { to = 1 }, { from = 2 }, {} } } },",
+        "specs/t.lua:9: variants[1]: expected prefer = { from = bytes, to = bytes, width = extent, "
+        "multiple = extent }, or two of them, found 3"),
+    REFUSES(
+        "preferences of which one is no table", 9,
+        "  variants = { { backend = \"scalar\", prefer = { { to = 1 }, 2 } } },",
+        "specs/t.lua:9: variants[1]: expected prefer = { from = bytes, to = bytes, width = extent, "
+        "multiple = extent }, or two of them, found a number"),
     REFUSES(
         "a preference for a width that is no extent", 9,
         "  variants = { { backend = \"scalar\", prefer = { width = 0.5 } } },",
@@ -797,8 +807,13 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES(
         "a preference for a width of what is no product", 9,
         "  variants = { { backend = \"scalar\", prefer = { width = 64 } } },",
-        "specs/t.lua:9: variants[1]: prefer.width: expected an op whose products may be a stream, "
-        "found values at each point, without reductions"),
+        "specs/t.lua:9: variants[1]: prefer.width: expected an op whose products may be a stream "
+        "or are a chain, found values at each point, without reductions"),
+    REFUSES(
+        "a preference for multiples of what is no extent", 9,
+        "  variants = { { backend = \"scalar\", prefer = { multiple = 0 } } },",
+        "specs/t.lua:9: variants[1]: prefer.multiple: expected a whole number of at least 1, found "
+        "0"),
     REFUSES("a preference that is no number", 9,
             "  variants = { { backend = \"scalar\", prefer = { from = 0 / 0 } } },",
             "specs/t.lua:9: variants[1]: prefer.from: expected a number of bytes of at least 0, "
@@ -811,6 +826,9 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("a preference of no size", 9,
             "  variants = { { backend = \"scalar\", prefer = { from = 10, to = 5 } } },",
             "specs/t.lua:9: variants[1]: expected prefer.from below prefer.to, found 10 and 5"),
+    ACCEPTS(
+        "two preferences", 9,
+        "  variants = { { backend = \"scalar\", prefer = { { to = 64 }, { from = 4096 } } } },"),
     ACCEPTS("a variant in a precision that the op has not", 9,
             "  variants = { { backend = \"scalar\" }, { backend = \"avx2\", dtypes = \"f16\" } },"),
     REFUSES("variants in precisions that the op has not alone", 9,

@@ -134,10 +134,10 @@ static void test_select_takes_the_widest(void **state) {
         assert_ptr_equal(chosen->op, op);
         assert_int_equal(chosen->dtype, dtype);
         assert_null(lathe_why_not(chosen, features));
-        fits = lathe_prefers(&chosen->prefer, dim, bytes);
+        fits = lathe_prefers(chosen->prefer, dim, bytes);
         for (size_t j = 0; j < lathe_variant_count; j++) {
           const lathe_variant *v = &lathe_variants[j];
-          const bool other_fits = lathe_prefers(&v->prefer, dim, bytes);
+          const bool other_fits = lathe_prefers(v->prefer, dim, bytes);
           if (v->op != op || v->dtype != dtype || lathe_why_not(v, features) || !other_fits)
             continue;
           assert_true(fits);
@@ -197,6 +197,33 @@ static void test_select_of_nothing(void **state) {
   assert_null(lathe_select(&other_op, LATHE_F32, dim, ~0ull, NULL));
 }
 
+/* Calls by either of two: narrow ones, and many bytes in rows of multiples of 8; of the second and third dimension. */
+static void test_prefers_either(void **state) {
+  static const lathe_prefer two[LATHE_PREFERS] = {{0, HUGE_VAL, 6, 192, 1},
+                                                  {1 << 23, HUGE_VAL, 6, 0, 8}};
+  static const lathe_prefer one[LATHE_PREFERS] = {{16, 32, 0, 0, 1}, {0, 0, 0, 0, 1}};
+  static const struct {
+    size_t dim[3];
+    double bytes;
+    bool prefers;
+  } calls[] = {
+      {{999, 192, 1}, 0, true},
+      {{1, 193, 8}, 0, false},
+      {{1, 200, 8}, (1 << 23) - 1, false},
+      {{1, 200, 8}, 1 << 23, true},
+      {{1, 200, 9}, 1 << 23, false},
+      {{9, 191, 9}, 1e12, true},
+  };
+
+  (void)state;
+  for (size_t i = 0; i < COUNT(calls); i++)
+    assert_int_equal(lathe_prefers(two, calls[i].dim, calls[i].bytes), calls[i].prefers);
+  assert_false(lathe_prefers(one, calls->dim, 0));
+  assert_false(lathe_prefers(one, calls->dim, 15));
+  assert_true(lathe_prefers(one, calls->dim, 16));
+  assert_false(lathe_prefers(one, calls->dim, 32));
+}
+
 /* Below the sizes that it prefers a variant is not chosen; from there on it is, or one before it
  * that prefers them as well. */
 static void test_select_respects_ranges(void **state) {
@@ -209,12 +236,12 @@ static void test_select_respects_ranges(void **state) {
     const uint64_t features = v->backend->features | v->features;
     const int last = v->op->ndim - 1;
     double bytes;
-    if (v->prefer.from <= 0 || v->backend->disabled || lathe_span_of(v->op, v->dtype).left_out)
+    if (v->prefer->from <= 0 || v->backend->disabled || lathe_span_of(v->op, v->dtype).left_out)
       continue;
     dim[last] = 1;
-    while (lathe_bytes(v->op, v->dtype, dim) < v->prefer.from)
+    while (lathe_bytes(v->op, v->dtype, dim) < v->prefer->from)
       dim[last] *= 2;
-    while (lathe_bytes(v->op, v->dtype, dim) >= v->prefer.from)
+    while (lathe_bytes(v->op, v->dtype, dim) >= v->prefer->from)
       dim[last]--;
     chosen = lathe_select(v->op, v->dtype, dim, features, NULL);
     if (!chosen || chosen == v)
@@ -224,7 +251,7 @@ static void test_select_respects_ranges(void **state) {
     chosen = lathe_select(v->op, v->dtype, dim, features, NULL);
     assert_non_null(chosen);
     assert_true(chosen <= v);
-    assert_true(lathe_prefers(&chosen->prefer, dim, bytes));
+    assert_true(lathe_prefers(chosen->prefer, dim, bytes));
     tried++;
   }
   if (tried == 0)
@@ -354,6 +381,7 @@ const struct CMUnitTest select_tests[] = {
     cmocka_unit_test(test_select_forced),
     cmocka_unit_test(test_rounding_is_chosen_where_allowed),
     cmocka_unit_test(test_select_of_nothing),
+    cmocka_unit_test(test_prefers_either),
     cmocka_unit_test(test_select_respects_ranges),
     cmocka_unit_test(test_why_not),
     cmocka_unit_test(test_table),

@@ -47,11 +47,14 @@ local function variant_fields(backends)
     end
   end
   local lines = {
-    "---@alias lathe.backend " .. quoted(names), "---@class lathe.variant",
+    "---@alias lathe.backend " .. quoted(names), "---@class lathe.prefer",
+    "---@field from? number Bytes of all operands.", "---@field to? number",
+    "---@field width? integer Of each axis within products, at most.",
+    "---@field multiple? integer", "---@class lathe.variant",
     "---@field backend lathe.backend|lathe.backend[] Which instruction sets or devices the row is for.",
     "---@field implementation? string|string[] Another way to compute it than by the op's own template.",
     "---@field dtypes? lathe.dtype|lathe.dtype[] Which of the op's precisions it is for; all where it does not say.",
-    "---@field prefer? { from?: number, to?: number, width?: integer } For which sizes dispatch takes it first.",
+    "---@field prefer? lathe.prefer|lathe.prefer[] For which sizes dispatch takes it first.",
   }
   for name, list in text.sorted_pairs(values) do
     local luals = table.concat(text.sorted_keys(luals_types[name]), " | ")

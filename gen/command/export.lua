@@ -14,11 +14,24 @@ local export = {}
 
 -- ---- which kernels -------------------------------------------------------------------------------------
 
+-- Whether all calls that one variant is for are calls for another.
+local function is_for_all(other, v)
+  for _, calls in ipairs(v.prefer) do
+    local any = false
+    for _, p in ipairs(other.prefer) do
+      any = any or p.from <= calls.from and p.to >= calls.to and p.dims == 0
+    end
+    if not any then
+      return false
+    end
+  end
+  return true
+end
+
 -- Whether dispatch never takes a variant: another of its backend comes before it for all sizes that it is for.
 local function is_hidden(v, kept)
   for _, other in ipairs(kept) do
-    local for_all = other.prefer.from <= v.prefer.from and other.prefer.to >= v.prefer.to and other.prefer.dims == 0
-    if for_all and other.dtype == v.dtype and other.backend == v.backend
+    if is_for_all(other, v) and other.dtype == v.dtype and other.backend == v.backend
       and #other.params_features == 0 and not (other.launching and other.launching.fits) then
       return true
     end
@@ -241,7 +254,7 @@ local function kernels_file(op, functions, poured, reader)
     sections = sections, system = system, processors = apart, x86 = processors.x86_64,
     detect = headers.used({ detect }, "lathe_detect"),
     common = headers.used(shared, table.concat(all, "\n")
-      .. " lathe_args lathe_fn lathe_cost lathe_prefer lathe_prefers LATHE_SSE2"),
+      .. " lathe_args lathe_fn lathe_cost lathe_prefer LATHE_PREFERS lathe_prefers LATHE_SSE2"),
   }
 end
 

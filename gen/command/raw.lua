@@ -423,8 +423,13 @@ function raw.kind(op, kind, images, spirv_kernel, write)
     end
     by_type[v.dtype] = by_type[v.dtype]
       or { variants = list {}, arguments = arguments_of(op, vulkan, v.dtype), ulp = op.ulp[v.dtype] }
-    row.name, row.from, row.to = v.name, v.prefer.from, v.prefer.to < math.huge and v.prefer.to or nil
-    row.narrow = v.prefer.dims ~= 0 and { dims = list(axes.indexes(v.prefer.dims)), most = v.prefer.width } or nil
+    row.name, row.prefer = v.name, list {}
+    for i, p in ipairs(v.prefer) do
+      row.prefer[i] = {
+        from = p.from, to = p.to < math.huge and p.to or nil, dims = p.dims ~= 0 and list(axes.indexes(p.dims)) or nil,
+        most = p.width > 0 and p.width or nil, multiple = p.multiple > 1 and p.multiple or nil,
+      }
+    end
     row.needs, row.code = list(text.map(v.features, tostring)), code_of(v.part)
     row.rounds_f32 = not (vulkan and by_stem[(v.part.runs or { v.part })[1].stem].loose)
     table.insert(by_type[v.dtype].variants, row)

@@ -38,10 +38,14 @@ end
 
 local number = interface.number
 
--- What a variant prefers, as the numbers of a lathe_prefer.
+-- What a variant prefers, as what stands in the braces of LATHE_PREFERS lathe_prefer.
 function interface.prefer(prefer)
-  return ("%s, %s, %d, %d"):format(interface.number(prefer.from), interface.number(prefer.to), prefer.dims,
-    prefer.width)
+  local list = {}
+  for i, p in ipairs(prefer) do
+    list[i] = ("{%s, %s, %d, %d, %d}"):format(interface.number(p.from), interface.number(p.to), p.dims, p.width,
+      p.multiple)
+  end
+  return table.concat(list, ", ")
 end
 
 local function own_type(operand, dtype)

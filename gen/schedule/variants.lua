@@ -3,6 +3,7 @@
 -- that makes a variant's name; nothing parses it.
 
 local defaults = require "defaults"
+local preferences = require "preferences"
 local text = require "text"
 local types = require "types"
 
@@ -233,30 +234,7 @@ local function check_row(where, op, ways, row, number)
       refuse_parameter(where, op, ways, key, number)
     end
   end
-  local prefer = row.prefer or {}
-  local expected = "expected prefer = { from = bytes, to = bytes, width = extent }"
-  if type(prefer) ~= "table" then
-    text.fail(where, "variants[%d]: %s, found a %s", number, expected, type(prefer))
-  end
-  for key, value in text.sorted_pairs(prefer) do
-    if key ~= "from" and key ~= "to" and key ~= "width" then
-      text.fail(where, "variants[%d]: %s, found %s", number, expected, text.show(key))
-    elseif key == "width" and (math.type(value) ~= "integer" or value < 1) then
-      text.fail(where, "variants[%d]: prefer.width: expected a whole number of at least 1, found %s", number,
-        text.show(value))
-    elseif key == "width" and not op.stream then
-      text.fail(where, "variants[%d]: prefer.width: expected an op whose products may be a stream, found %s", number,
-        op.kind_says)
-    elseif type(value) ~= "number" or value ~= value or value < 0 then
-      text.fail(where, "variants[%d]: prefer.%s: expected a number of bytes of at least 0, found %s", number, key,
-        text.show(value))
-    end
-  end
-  if (prefer.from or 0) >= (prefer.to or math.huge) then
-    text.fail(where, "variants[%d]: expected prefer.from below prefer.to, found %s and %s", number,
-      text.show(prefer.from), text.show(prefer.to))
-  end
-  return prefer
+  return preferences.of(where, op, row.prefer, number)
 end
 
 -- What parameters with these values need: of the compiler, "needs", extensions; or of a device, "features".
@@ -272,7 +250,7 @@ end
 -- The variants of an op: by dtype, then by preference.
 --   { name, op, dtype, backend, implementation, template, params, params_text, params_need, features, needs, digits,
 --     prefer, where, disabled }
--- prefer: { from, to, dims, width }, the calls that it is for, as lathe_prefer in runtime/library/call.h.
+-- prefer: the calls that it is for: preferences.lua.
 -- template: what computes it, the op's own but for some implementations.
 -- features: what its types and parameters need of a device besides what the backend does; needs: the extensions that
 -- the compiler must know, of which params_need is for the parameters' sake.
@@ -318,10 +296,7 @@ function variants.of(op, backends)
           steps = way.steps, dtypes = made_here, params = params,
           params_text = table.concat(described, " "), params_need = needs_of(parameters, params, "needs"),
           params_features = needs_of(parameters, params, "features"),
-          where = where, prefer = {
-            from = prefer.from or 0, to = prefer.to or math.huge, dims = prefer.width and op.stream.widths or 0,
-            width = prefer.width or 0,
-          },
+          where = where, prefer = prefer,
         }
       end
     end

@@ -34,19 +34,27 @@ typedef struct lathe_args {
 typedef void lathe_fn(const lathe_args *args);
 typedef double lathe_cost(const size_t *dim);
 
-/* Calls that a kernel is for, before others: with so many bytes of all operands, and at most so many points along each
- * of some dimensions, a bit each. */
+/* Calls that a kernel is for, before others: with so many bytes of all operands and, along each of some dimensions, a
+ * bit each, at most so many points (0: any), and a multiple of some. */
 typedef struct lathe_prefer {
   double from, to;
   uint32_t dims;
-  size_t width;
+  size_t width, multiple;
 } lathe_prefer;
 
+enum { LATHE_PREFERS = 2 }; /* that a kernel has: a call is for it by either */
+
 static inline bool lathe_prefers(const lathe_prefer *prefer, const size_t *dim, double bytes) {
-  for (uint32_t dims = prefer->dims; dims; dims &= dims - 1)
-    if (dim[__builtin_ctz(dims)] > prefer->width)
-      return false;
-  return bytes >= prefer->from && bytes < prefer->to;
+  for (const lathe_prefer *p = prefer; p < prefer + LATHE_PREFERS; p++) {
+    bool is_for = bytes >= p->from && bytes < p->to;
+    for (uint32_t dims = p->dims; dims && is_for; dims &= dims - 1) {
+      const size_t points = dim[__builtin_ctz(dims)];
+      is_for = (p->width == 0 || points <= p->width) && points % p->multiple == 0;
+    }
+    if (is_for)
+      return true;
+  }
+  return false;
 }
 
 /* How several threads share the calls of a kernel: in phases, one after the other, each of parts at the same time. */

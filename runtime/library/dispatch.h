@@ -113,11 +113,11 @@ struct lathe_variant {
   const lathe_schedule *schedule;
   lathe_cost *workspace; /* bytes, on the CPU; null for none; to be called where `run` may be */
   const lathe_way *ways; /* of its products, on the CPU; null for none */
-  const lathe_sharing *sharing; /* on the CPU; null: calls are cut along the op's `cut` */
-  lathe_prefer prefer;          /* calls for which dispatch may choose it */
-  const char *params;           /* unroll=4 store=streaming */
-  const char *source;           /* specs/include/vector.lua:9 */
-  const char *template_file;    /* templates/c/map.c */
+  const lathe_sharing *sharing;       /* on the CPU; null: calls are cut along the op's `cut` */
+  lathe_prefer prefer[LATHE_PREFERS]; /* calls for which dispatch may choose it */
+  const char *params;                 /* unroll=4 store=streaming */
+  const char *source;                 /* specs/include/vector.lua:9 */
+  const char *template_file;          /* templates/c/map.c */
   /* The spec's word for this way; null for that by the op's own template. */
   const char *implementation;
   int digits; /* to which it rounds factors of products (11: tf32) or sums of them (8: f16); 0: it does not */

@@ -99,7 +99,7 @@ const lathe_variant *lathe_choose(const lathe_variant *rows, size_t count, const
     }
     if (v->by_name || !lathe_fits(v, dim, lathe_least_shared(features)))
       continue;
-    if (lathe_prefers(&v->prefer, dim, bytes))
+    if (lathe_prefers(v->prefer, dim, bytes))
       return v;
     if (!able)
       able = v;

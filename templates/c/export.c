@@ -82,7 +82,7 @@ typedef struct lathe_kernel {
   lathe_fn *run;
   lathe_cost *workspace;
   uint64_t features;
-  lathe_prefer prefer;
+  lathe_prefer prefer[LATHE_PREFERS];
   const char *name;
 } lathe_kernel;
 
@@ -114,7 +114,7 @@ static const lathe_kernel *lathe_choose(const lathe_kernel *kernels, const lathe
                                         const size_t *dim, double bytes) {
   const lathe_kernel *able = __atomic_load_n(first, __ATOMIC_RELAXED), *kernel;
   uint64_t features;
-  if (able && lathe_prefers(&able->prefer, dim, bytes))
+  if (able && lathe_prefers(able->prefer, dim, bytes))
     return able;
   features = lathe_features();
   able = NULL;
@@ -125,7 +125,7 @@ static const lathe_kernel *lathe_choose(const lathe_kernel *kernels, const lathe
       able = kernel;
       __atomic_store_n(first, able, __ATOMIC_RELAXED);
     }
-    if (lathe_prefers(&kernel->prefer, dim, bytes))
+    if (lathe_prefers(kernel->prefer, dim, bytes))
       return kernel;
   }
   return able;

@@ -2,16 +2,22 @@
 -- Dispatch calls the first that prefers the size, in bytes of all operands together, and that a device can run.
 
 -- Few blocks go through all layers of few rows; with large matrices, a product after the other has more of them, and
--- faster ones. On an H100, mlp of 8x40x64x42 in f16 takes 4.9 us in one launch and 6.0 by products, 21x285x184x709
--- takes 32 and 16.6. Of many rows one launch writes nothing between layers. The two figures are bytes of operands.
-local function chain(from, to)
+-- faster ones. Of many rows one launch writes nothing between layers, if the copy engine can bring their rows. On an
+-- H200 in f16, us, in one launch and by products:
+--   mlp                 8x56x64x26 4.3 5.6, 456x24x192x40 5.2 6.8, 64x64x96x64 5.0 4.7, 8x320x192x20 9.3 5.7,
+--                       65536x64x256x256 31 40, 9488x887x316x129 249 55, 11527x200x282x59 35 23
+--   its gradient        256x16x64x64 17 24, 256x64x256x256 22 25, 8x64x704x64 32 20, 64x32x742x608 153 33,
+--                       19508x56x32x64 67 53
+-- calls: those for one launch, as preferences.lua has them.
+local function chain(calls)
   return {
+    { backend = "cuda", implementation = "coopmat", dtypes = { "f16", "bf16" }, prefer = calls },
     {
       backend = "cuda", implementation = "product", unit = "wgmma", bn = "auto", stages = 4, products = "narrow",
-      dtypes = { "f16", "bf16" }, prefer = { from = from, to = to },
+      dtypes = { "f16", "bf16" },
     },
     { backend = "cuda", implementation = "coopmat", products = "tf32", dtypes = "f32" },
-    { backend = "cuda", implementation = "coopmat", dtypes = { "f32", "f16", "bf16" } },
+    { backend = "cuda", implementation = "coopmat", dtypes = "f32" },
     { backend = "cuda" },
     { backend = "cuda", implementation = "for_loop" },
   }
@@ -51,8 +57,8 @@ return {
     table.unpack(contract),
   },
   contract_typed = { { backend = "cuda" } },
-  chain = chain(2 ^ 17, 2 ^ 23),
-  chain_to_totals = chain(2 ^ 22, 2 ^ 27),
+  chain = chain { { width = 192 }, { from = 2 ^ 23, multiple = 8 } },
+  chain_to_totals = chain { { to = 2 ^ 22, width = 256 }, { from = 2 ^ 27, multiple = 8 } },
   -- Streams and sequences run at every size: nests of the same ops were never taken, and long to compile.
   stream = {
     { backend = "cuda", implementation = "stream", products = "narrow", dtypes = { "f16", "bf16" } },

@@ -195,7 +195,7 @@ static const lathe_choice *lathe_choose(const lathe_choice *all, const lathe_con
     if ((v->features & ~c->features) ||
         (v->schedule->fits && !v->schedule->fits(dim, lathe_least_shared(c->features))))
       continue;
-    if (lathe_prefers(&v->prefer, dim, bytes))
+    if (lathe_prefers(v->prefer, dim, bytes))
       return v;
     able = able ? able : v;
   }

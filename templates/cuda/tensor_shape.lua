@@ -3,9 +3,9 @@ local tensor = {}
 
 tensor.JOINED = 8 -- blocks of a cluster, at most, that share a tile's terms
 local STAGES = 192 * 1024 -- bytes of a multiprocessor's shared memory for slices that the copy engine fills
--- Of tiles with so many numbers multiply-adds of 16 bits in a clock, clocks between the slices of a block that waits for
--- each, and clocks that a tile takes besides. Of 64 x 16 the 64 come from memory once. Of 64 x 64, of which there are
--- two at once, a multiprocessor gets no more than 64 bytes in a clock from the second cache.
+-- Of tiles with so many numbers multiply-adds of 16 bits in a clock, clocks between the slices of a block that waits
+-- for each, and clocks that a tile takes besides. Of 64 x 16 the 64 come from memory once. Of 64 x 64, of which there
+-- are two at once, a multiprocessor gets no more than 64 bytes in a clock from the second cache.
 local SPEED = {
   [64 * 16] = { 600, 300, 3700 }, [64 * 64] = { 770, 300, 3540 }, [128 * 64] = { 1250, 520, 4620 },
   [128 * 128] = { 1410, 845, 3730 }, [128 * 256] = { 1600, 1480, 5100 },

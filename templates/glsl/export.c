@@ -84,7 +84,7 @@ static const lathe_choice *lathe_choose(const lathe_choice *all, const $name$ *o
     if ((v->features & ~on->on.features) ||
         (v->schedule->fits && !v->schedule->fits(dim, lathe_least_shared(on->on.features))))
       continue;
-    if (lathe_prefers(&v->prefer, dim, bytes))
+    if (lathe_prefers(v->prefer, dim, bytes))
       return v;
     able = able ? able : v;
   }

@@ -91,6 +91,13 @@ def take(cuts, known):
     return (best[2], known) if value_of(best[2]["fits"], known) else None
 
 
+def is_for(calls, dims, size):
+    """Whether a call of so many bytes is one of those."""
+    points = [dims[i] for i in calls.get("dims", [])]
+    return calls["from"] <= size < calls.get("to", float("inf")) and all(
+        n <= calls.get("most", n) and n % calls.get("multiple", 1) == 0 for n in points)
+
+
 def launches_of(limits, dims, addresses):
     """The variant's name with its workspace, and the lines that the driver prints for a call."""
     size = 0
@@ -105,7 +112,7 @@ def launches_of(limits, dims, addresses):
         add_lets(v["let"], known)
         if ("SM90A" not in v["needs"] or limits.get("is_90")) and value_of(v.get("fits", 1), known):
             able.append((v, known))
-    v, known = next(((v, k) for v, k in able if v["from"] <= size < v.get("to", float("inf"))), able[0])
+    v, known = next(((v, k) for v, k in able if any(is_for(calls, dims, size) for calls in v["prefer"])), able[0])
     name = "%s %d" % (v["name"], value_of(v["workspace"], known))
     if "steps" in v:
         launches = [take(cuts, known) for cuts in flat(v["steps"], known)]
