@@ -68,7 +68,7 @@ apart() { emulated --implementation product "$@"; }
 is 'a launch for each layer' apart --op 'mlp*' --size batch=17xi=40xh=72xo=33,batch=130xi=24xh=64xo=8,batch=3xi=9xh=130xo=70
 # Such small ones go to the copy engine if they are asked to.
 brought_size=batch=130xi=24xh=64xo=8
-is 'a launch for each layer by the copy engine' apart --no-probe --op 'mlp*' --size $brought_size --cut 11
+is 'a launch for each layer by the copy engine' apart --no-probe --op 'mlp*' --size $brought_size --cut 9
 brought() { sort -u "$EMULATOR_RAN" | grep -x "mlp_$1__cuda_product_narrow_step2_fetched128x64"; }
 is 'the copy engine brings what is between them' brought f16
 is 'of both types' brought bf16
@@ -76,7 +76,7 @@ is 'special values of a launch for each' apart --op mlp --size batch=17xi=40xh=7
 elsewhere() {
   plant "$tmp/tree/templates/gpu/launch_steps.c" '1, map.temporary - 1)' '1, map.temporary)' && ninja out/bench
   built=$?
-  apart --no-probe --op mlp_backward --size $brought_size --cut 11
+  apart --no-probe --op mlp_backward --size $brought_size --cut 9
   wrong=$?
   cp "$LATHE_SRC/templates/gpu/launch_steps.c" "$tmp/tree/templates/gpu/"
   [ $built = 0 ] && [ $wrong = 1 ] && grep ' wrong' "$tmp/rows"

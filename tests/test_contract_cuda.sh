@@ -49,7 +49,7 @@ is 'gradients' emulated --op 'matmul_backward*,linear_gelu_backward*' --size 67x
 # Each way of cutting, where it is asked for: few rows and one, few columns, and all tiles.
 EMULATOR_RAN=$tmp/ran
 export EMULATOR_RAN
-for cut in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+for cut in 1 2 3 4 5 6 7 8 9 10 11 12; do
   is "way $cut of cutting" emulated --no-probe --dtype f32,bf16 --op matmul --size 8x8x136,8x8x9 --cut "$cut"
 done
 is 'rows that the copy engine cannot have' emulated --no-probe --dtype f32,bf16 --op 'matmul,matmul_n*,matmul_tn' \
@@ -61,9 +61,9 @@ unset EMULATOR_RAN
 
 # By a cluster's blocks, and by more blocks than a cluster has; by several clusters, where many blocks run at once.
 is 'long sums' emulated --no-probe --dtype f32,bf16 --op 'matmul,linear' --size 8x40x20000,70x40x3000
-is 'long sums by small tiles' emulated --no-probe --dtype bf16 --op matmul --size 8x40x20000,70x40x3000 --cut 14
+is 'long sums by small tiles' emulated --no-probe --dtype bf16 --op matmul --size 8x40x20000,70x40x3000 --cut 11
 export EMULATOR_MULTIPROCESSORS=24
-for cut in 13 14 15 16; do
+for cut in 9 10 11 12; do
   is "sums shared by several clusters, way $cut" emulated --no-probe --dtype f32,bf16 --op 'matmul,linear' \
     --size 8x40x5000,70x130x3000 --cut "$cut"
 done
@@ -113,10 +113,10 @@ is 'finds few terms without the last' fault $tiles short.h 'term < count' 'term 
 is 'finds a part of a cluster left out' fault $tiles work.h 'of < joined; of++' 'of + 1 < joined; of++'
 export EMULATOR_MULTIPROCESSORS=24
 sizes=70x40x3000 # by several clusters
-is 'finds a cluster of several left out' fault "$wgmma" work.h 'from + of < sets' 'from + of + 1 < sets' --cut 14
-is 'finds clusters that begin with the same term' fault "$wgmma" work.h 'part = set * joined + rank' 'part = rank' --cut 14
+is 'finds a cluster of several left out' fault "$wgmma" work.h 'from + of < sets' 'from + of + 1 < sets' --cut 11
+is 'finds clusters that begin with the same term' fault "$wgmma" work.h 'part = set * joined + rank' 'part = rank' --cut 11
 is 'finds shares of rows that are counted as one' fault "$wgmma" work.h 'work.nth * joined + rank, sets' \
-  'work.nth * joined, sets' --cut 14
+  'work.nth * joined, sets' --cut 11
 unset EMULATOR_MULTIPROCESSORS
 sizes=$of_tiles
 is 'finds rows of a cluster in other places' fault "$mma" work.h 'const int row = first + at' 'const int row = at'
@@ -145,17 +145,17 @@ is 'finds results stored before they are there' fault "$wgmma" fetched.h 'leave(
 is 'finds copies whose chunks are not rotated' fault "$wgmma" tensor_shape.lua 'swizzle = 128' 'swizzle = 0'
 is 'finds copies of other lines' fault "$wgmma" contract_step.cu 'across .. " + line"' 'across'
 is 'finds tiles that no block goes on to' fault "$wgmma" work.h 'is_there = part < parts' \
-  'is_there = block < gridDim.x' --cut 11
+  'is_there = block < gridDim.x' --cut 9
 is 'finds whole tiles of another row' fault "$wgmma" fetched.h 'c.finish_whole(y, x, all[nth], N)' \
-  'c.finish_whole(y ^ 1, x, all[nth], N)' --cut 11
+  'c.finish_whole(y ^ 1, x, all[nth], N)' --cut 9
 is 'finds whole tiles of other columns' fault "$wgmma" tensor.h 'lathe_load<4>(line + lathe_column(column + first))' \
-  'lathe_load<4>(line + column + first)' --cut 11
-is 'finds rows of the other half' fault "$wgmma" fetched.h 'nth_of(pass, line)' 'nth_of(0, line)' --cut 11
+  'lathe_load<4>(line + column + first)' --cut 9
+is 'finds rows of the other half' fault "$wgmma" fetched.h 'nth_of(pass, line)' 'nth_of(0, line)' --cut 9
 is 'finds tiles that are not whole' fault "$wgmma" fetched.h 'n + (TURNED ? ROWS : COLUMNS) <= c.n_count &&' \
-  'n < c.n_count &&' --cut 11
+  'n < c.n_count &&' --cut 9
 sizes=72x68x136 # rows of results lie at multiples of 8 bytes
 is 'finds whole tiles by few columns of another row' fault "$wgmma" tensor.h 'finish_whole<4>(c, lines,' \
-  'finish_whole<4>(c, lines + PADDED,' --cut 14
+  'finish_whole<4>(c, lines + PADDED,' --cut 11
 sizes=128x8x4864 # a block goes round the stages
 is 'finds a stage given back too early' fault "$wgmma" fetched.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
 sizes=9x136x1304
