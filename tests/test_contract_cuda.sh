@@ -49,7 +49,7 @@ is 'gradients' emulated --op 'matmul_backward*,linear_gelu_backward*' --size 67x
 # Each way of cutting, where it is asked for: few rows and one, few columns, and all tiles.
 EMULATOR_RAN=$tmp/ran
 export EMULATOR_RAN
-for cut in 1 2 3 4 5 6 7 8 9 10 11 12; do
+for cut in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
   is "way $cut of cutting" emulated --no-probe --dtype f32,bf16 --op matmul --size 8x8x136,8x8x9 --cut "$cut"
 done
 is 'rows that the copy engine cannot have' emulated --no-probe --dtype f32,bf16 --op 'matmul,matmul_n*,matmul_tn' \
@@ -61,9 +61,9 @@ unset EMULATOR_RAN
 
 # By a cluster's blocks, and by more blocks than a cluster has; by several clusters, where many blocks run at once.
 is 'long sums' emulated --no-probe --dtype f32,bf16 --op 'matmul,linear' --size 8x40x20000,70x40x3000
-is 'long sums by small tiles' emulated --no-probe --dtype bf16 --op matmul --size 8x40x20000,70x40x3000 --cut 11
+is 'long sums by small tiles' emulated --no-probe --dtype bf16 --op matmul --size 8x40x20000,70x40x3000 --cut 12
 export EMULATOR_MULTIPROCESSORS=24
-for cut in 9 10 11 12; do
+for cut in 9 10 11 12 13; do
   is "sums shared by several clusters, way $cut" emulated --no-probe --dtype f32,bf16 --op 'matmul,linear' \
     --size 8x40x5000,70x130x3000 --cut "$cut"
 done
@@ -113,10 +113,10 @@ is 'finds few terms without the last' fault $tiles short.h 'term < count' 'term 
 is 'finds a part of a cluster left out' fault $tiles work.h 'of < joined; of++' 'of + 1 < joined; of++'
 export EMULATOR_MULTIPROCESSORS=24
 sizes=70x40x3000 # by several clusters
-is 'finds a cluster of several left out' fault "$wgmma" work.h 'from + of < sets' 'from + of + 1 < sets' --cut 11
-is 'finds clusters that begin with the same term' fault "$wgmma" work.h 'part = set * joined + rank' 'part = rank' --cut 11
+is 'finds a cluster of several left out' fault "$wgmma" work.h 'from + of < sets' 'from + of + 1 < sets' --cut 12
+is 'finds clusters that begin with the same term' fault "$wgmma" work.h 'part = set * joined + rank' 'part = rank' --cut 12
 is 'finds shares of rows that are counted as one' fault "$wgmma" work.h 'work.nth * joined + rank, sets' \
-  'work.nth * joined, sets' --cut 11
+  'work.nth * joined, sets' --cut 12
 unset EMULATOR_MULTIPROCESSORS
 sizes=$of_tiles
 is 'finds rows of a cluster in other places' fault "$mma" work.h 'const int row = first + at' 'const int row = at'
@@ -155,7 +155,7 @@ is 'finds tiles that are not whole' fault "$wgmma" fetched.h 'n + (TURNED ? ROWS
   'n < c.n_count &&' --cut 9
 sizes=72x68x136 # rows of results lie at multiples of 8 bytes
 is 'finds whole tiles by few columns of another row' fault "$wgmma" tensor.h 'finish_whole<4>(c, lines,' \
-  'finish_whole<4>(c, lines + PADDED,' --cut 11
+  'finish_whole<4>(c, lines + PADDED,' --cut 12
 sizes=128x8x4864 # a block goes round the stages
 is 'finds a stage given back too early' fault "$wgmma" fetched.h 'lathe_await_mma<1>' 'lathe_await_mma<2>'
 sizes=9x136x1304

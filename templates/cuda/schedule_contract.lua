@@ -137,19 +137,17 @@ local function fetched(list, facts, step, made, copies, p)
   end
 end
 
--- Those whose factors the threads copy, which small ones of 16 bits that the copy engine brings leave work for: of 90
--- drawn shapes on an H200 none was faster by a larger tile, by few rows or columns in turn, or by plain tiles but the
--- smallest, and those are half of the code.
-local function copied(list, facts, p, is_fetched)
+-- Those whose factors the threads copy. is_lean: beside what the copy engine brings, plain tiles but the smallest are
+-- left out.
+local function copied(list, facts, p, is_fetched, is_lean)
   local is_auto = p.bn == "auto"
-  if is_auto and is_fetched and p.products ~= "tf32" then
-    list[#list + 1] = tensor.copied(p, 64, true)
-    list[#list + 1] = tile(facts, p, SMALL[#SMALL])
-    return
-  end
   list[#list + 1] = tensor.copied(p, nil, is_auto and is_fetched)
   list[#list + 1] = is_auto and tensor.copied(p, 64, is_fetched) or nil
-  small_tiles(list, facts, p)
+  if is_lean then
+    list[#list + 1] = tile(facts, p, SMALL[#SMALL])
+  else
+    small_tiles(list, facts, p)
+  end
 end
 
 return function(facts, work)
@@ -174,12 +172,15 @@ return function(facts, work)
         fetched_few(brought, facts, step, made, v.params, copies)
         fetched(brought, facts, step, made, copies, v.params)
       end
-      if #brought == 0 or v.params.bn ~= "auto" or v.params.products == "tf32" then
+      -- Of 90 drawn shapes on an H200, in f16, none was faster by few rows or columns in turn, nor by plain tiles of
+      -- 64 x 64, if the copy engine can bring factors. Those are half of the code.
+      local is_lean = #brought > 0 and v.params.bn == "auto" and v.params.products ~= "tf32"
+      if not is_lean then
         thin_pair(list, facts, made)
       end
       table.move(brought, 1, #brought, #list + 1, list)
       if is_tensor then
-        copied(list, facts, v.params, #brought > 0)
+        copied(list, facts, v.params, #brought > 0, is_lean)
       else
         tiles(list, facts, v.params)
       end
