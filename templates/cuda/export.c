@@ -170,7 +170,7 @@ typedef struct lathe_choice {
   const char *name;
   const lathe_schedule *schedule;
   uint64_t features;
-  lathe_prefer prefer;
+  lathe_prefer prefer[LATHE_PREFERS];
   int first, code, codes;
 } lathe_choice;
 //@ for _, t in ipairs(types) do
@@ -180,7 +180,7 @@ static const lathe_choice $t.name$_choices[] = {
   //@ for _, row in ipairs(rows[t]) do
   {"$row.name$", &$row.name$_schedule, $row.features$, {$row.prefer$}, $row.first$, $row.code$, $row.codes$},
   //@ end
-  {NULL, NULL, 0, {0, 0, 0, 0}, 0, 0, 0},
+  {NULL, NULL, 0, {{0, 0, 0, 0, 1}, {0, 0, 0, 0, 1}}, 0, 0, 0},
 };
 //@ end
 

@@ -67,7 +67,7 @@ template <typename C, int ROWS, int COLUMNS, int STAGES, bool TURNED> struct lat
     }
   };
 
-  /* Of the threads that multiply each has more registers than those that fetch. A single group's have enough either way:
+  /* Of the threads that multiply each has more registers than those that fetch. A single group's have enough:
    * but from here on the compiler knows that warps are whole, and finds addresses once for each. */
   static __device__ __forceinline__ void begin_fetching() {
     lathe_leave_registers<40>();

@@ -245,7 +245,7 @@ static CUresult capture_rest(cuda_call *c, int calls) {
   return cuda_capture(cuda_device_of(&c->remote.head), launch, c, c->next_set, calls, &c->rest);
 }
 
-/* Events around the batch give the device's time. Calls go as graphs: one by one, short ones would wait for the host. */
+/* Events around the batch give the device's time. Calls go as graphs: one by one, short ones wait for the host. */
 bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
   cuda_call *c = (cuda_call *)call;
   cuda_device *d = cuda_device_of(call);
