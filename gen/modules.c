@@ -57,7 +57,8 @@ static int open_capacity(lua_State *L) {
   } capacity[] = {{"dims", LATHE_MAX_DIMS},
                   {"operands", LATHE_MAX_OPERANDS},
                   {"scalars", LATHE_MAX_SCALARS},
-                  {"launches", LATHE_MAX_LAUNCHES / 2}};
+                  {"launches", LATHE_MAX_LAUNCHES / 2},
+                  {"prefers", LATHE_PREFERS}};
 
   lua_newtable(L);
   for (size_t i = 0; i < sizeof capacity / sizeof *capacity; i++) {

@@ -6,11 +6,14 @@ local device_code = require "device_code"
 local headers = require "headers"
 local instruction_sets = require "instruction_sets"
 local interface = require "interface"
+local preferences = require "preferences"
 local raw = require "raw"
 local sources = require "sources"
 local text = require "text"
 
 local export = {}
+
+local no_calls = interface.prefer(preferences.none) -- of the last row of a table, which is none
 
 -- ---- which kernels -------------------------------------------------------------------------------------
 
@@ -251,7 +254,7 @@ local function kernels_file(op, functions, poured, reader)
     apart[#apart + 1] = #own > 0 and { condition = condition, system = own } or nil
   end
   return {
-    sections = sections, system = system, processors = apart, x86 = processors.x86_64,
+    sections = sections, system = system, processors = apart, x86 = processors.x86_64, no_calls = no_calls,
     detect = headers.used({ detect }, "lathe_detect"),
     common = headers.used(shared, table.concat(all, "\n")
       .. " lathe_args lathe_fn lathe_cost lathe_prefer LATHE_PREFERS lathe_prefers LATHE_SSE2"),
@@ -362,6 +365,7 @@ function export.op(op, kind, context)
   own = helpers
   local file = pour(language.folder, "export", {
     common = common, launches = launches, images = images, system = system, rows = rows, kernels = kernels,
+    no_calls = no_calls,
   })
   for i, image in ipairs(images) do
     image.name = stem .. "_code_" .. i - 1

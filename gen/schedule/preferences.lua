@@ -1,16 +1,22 @@
 -- For which calls dispatch takes a variant first, as rows of variants say it: checked here, and nowhere read again.
---   { from, to, dims, width, multiple }   as lathe_prefer in runtime/library/call.h; a variant has two of them, and is
---                                         for the calls of either
+--   { from, to, dims, width, multiple }   as lathe_prefer in runtime/library/call.h; a variant has
+--                                         LATHE_PREFERS of them, and is for the calls of any
 
 local axes = require "axes"
+local capacity = require "capacity"
 local chain = require "chain"
 local text = require "text"
 
 local preferences = {}
 
-local COUNT = 2 -- LATHE_PREFERS
 local NEVER = { from = 0, to = 0, dims = 0, width = 0, multiple = 1 }
 local EXPECTED = "expected prefer = { from = bytes, to = bytes, width = extent, multiple = extent }, or two of them"
+
+-- Of a row that is no variant's, such as the last of a table: for no calls.
+preferences.none = {}
+for i = 1, capacity.prefers do
+  preferences.none[i] = NEVER
+end
 
 -- The axes within products, whose extents `width` and `multiple` are about: of a stream, and of a chain all but the
 -- batch; nil where an op's products are neither.
@@ -45,7 +51,7 @@ function preferences.of(where, op, prefer, number)
     text.fail(where, "variants[%d]: %s, found a %s", number, EXPECTED, type(prefer))
   end
   local list = prefer and #prefer > 0 and prefer or { prefer or {} }
-  if #list > COUNT then
+  if #list > capacity.prefers then
     text.fail(where, "variants[%d]: %s, found %d", number, EXPECTED, #list)
   end
   local made = {}
@@ -66,10 +72,7 @@ function preferences.of(where, op, prefer, number)
       multiple = calls.multiple or 1,
     }
   end
-  for i = #made + 1, COUNT do
-    made[i] = NEVER
-  end
-  return made
+  return table.move(preferences.none, #made + 1, #preferences.none, #made + 1, made)
 end
 
 return preferences

@@ -106,8 +106,7 @@ static void say_dispatch(const selection *s, const task *t, const lathe_variant 
   const lathe_variant *chosen =
       on ? lathe_select(t->op, t->dtype, t->dim, on->features, NULL) : NULL;
   const bool tuned = chosen && lathe_tuned(t->op, t->dtype, t->dim, on->features) == chosen;
-  const lathe_prefer *for_calls = v->prefer;
-  const bool prefers = lathe_prefers(for_calls, t->dim, bytes), more = bytes < for_calls->from;
+  const bool prefers = lathe_prefers(v->prefer, t->dim, bytes), more = bytes < v->prefer->from;
 
   if (!on)
     say("dispatch", "not here: %s",
@@ -129,13 +128,15 @@ static void say_dispatch(const selection *s, const task *t, const lathe_variant 
     say("dispatch", "passed over: a tuning file has %s as the fastest", chosen->name);
   else if (prefers)
     say("dispatch", "passed over for %s, which the spec's rows have before it", chosen->name);
-  else if (more || bytes >= for_calls->to)
+  else if (more || bytes >= v->prefer->to)
     say("dispatch", "passed over for %s: its row is for operands %s %s, and these have %s",
         chosen->name, more ? "of at least" : "below",
-        units_bytes(more ? for_calls->from : for_calls->to).text, units_bytes(bytes).text);
+        units_bytes(more ? v->prefer->from : v->prefer->to).text, units_bytes(bytes).text);
   else
-    say("dispatch", "passed over for %s: its row is for products at most %zu wide", chosen->name,
-        for_calls->width);
+    say("dispatch",
+        v->prefer->width ? "passed over for %s: its row is for products at most %zu wide"
+                         : "passed over for %s: its row is for widths that are multiples of %zu",
+        chosen->name, v->prefer->width ? v->prefer->width : v->prefer->multiple);
 }
 
 static void explain(const char *program, const selection *s, const lathe_variant *v) {

@@ -41,20 +41,18 @@ typedef struct lathe_prefer {
   uint32_t dims;
   size_t width, multiple;
 } lathe_prefer;
-
 enum { LATHE_PREFERS = 2 }; /* that a kernel has: a call is for it by either */
 
 static inline bool lathe_prefers(const lathe_prefer *prefer, const size_t *dim, double bytes) {
-  for (const lathe_prefer *p = prefer; p < prefer + LATHE_PREFERS; p++) {
-    bool is_for = bytes >= p->from && bytes < p->to;
-    for (uint32_t dims = p->dims; dims && is_for; dims &= dims - 1) {
+  bool prefers = false;
+  for (const lathe_prefer *p = prefer; p < prefer + LATHE_PREFERS && !prefers; p++) {
+    prefers = bytes >= p->from && bytes < p->to;
+    for (uint32_t dims = p->dims; dims && prefers; dims &= dims - 1) {
       const size_t points = dim[__builtin_ctz(dims)];
-      is_for = (p->width == 0 || points <= p->width) && points % p->multiple == 0;
+      prefers = (p->width == 0 || points <= p->width) && points % p->multiple == 0;
     }
-    if (is_for)
-      return true;
   }
-  return false;
+  return prefers;
 }
 
 /* How several threads share the calls of a kernel: in phases, one after the other, each of parts at the same time. */

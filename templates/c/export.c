@@ -159,7 +159,7 @@ static const lathe_kernel $t.name$_kernels[] = {
   //@ end
   //@ end
 #endif
-  {NULL, NULL, 0, {{0, 0, 0, 0, 1}, {0, 0, 0, 0, 1}}, NULL},
+  {NULL, NULL, 0, {$no_calls$}, NULL},
 };
 
 static const lathe_kernel *$t.name$_first;

@@ -70,7 +70,7 @@ static const lathe_choice $t.name$_choices[] = {
   //@ for _, row in ipairs(rows[t]) do
   {"$row.name$", &$row.name$_schedule, $row.features$, {$row.prefer$}, $row.code$},
   //@ end
-  {NULL, NULL, 0, {{0, 0, 0, 0, 1}, {0, 0, 0, 0, 1}}, 0},
+  {NULL, NULL, 0, {$no_calls$}, 0},
 };
 //@ end
 

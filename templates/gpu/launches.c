@@ -336,8 +336,8 @@ static size_t copied(const lathe_query *q, const lathe_cut *c) {
  * share of the rows each. Where several clusters share a tile, what a block leaves after that, and the last takes of
  * each cluster, is no more than such a share.
  * The constants here and those of cuts were fitted together, to times of each cut at 304 drawn shapes on an H100 and an
- * H200; those of tiles that the copy engine brings, and of the smallest of tensor cores, once more at 90 of an H200. What
- * is chosen takes 1.7 % longer than the fastest in the mean. None alone says what a device can do. */
+ * H200; those of tiles that the copy engine brings, and of the smallest of tensor cores, at 90 more of an H200. What is
+ * chosen takes 1.7 % longer than the fastest in the mean. None alone says what a device can do. */
 static void try_fastest(lathe_query *q, const lathe_step *s, const lathe_cut *c, size_t shared,
                         size_t most) {
   const double stored = (double)c->bm * c->bn / 4.3, met = 1000, joined = 2950 + c->left / 16,

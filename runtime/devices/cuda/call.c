@@ -231,8 +231,7 @@ static CUgraphExec *graph_at(cuda_call *c, int at) {
   return &c->graph[at + (c->remote.by_call ? 0 : c->turn)];
 }
 
-/* Records some calls from the next on: asking for a few may take longer than they do, as another library's, or as those
- * of ours that are several short launches. */
+/* Records some calls from the next on: asking for them may take longer than they do. */
 static CUresult capture_rest(cuda_call *c, int calls) {
   if (c->rest && c->rest_calls == calls && c->rest_first == c->next_set && c->rest_turn == c->turn)
     return 0;
@@ -250,8 +249,7 @@ bool cuda_time_calls(device_call *call, uint64_t calls, device_time *taken) {
   cuda_call *c = (cuda_call *)call;
   cuda_device *d = cuda_device_of(call);
   const int each = graph_calls(c), graphs = graph_count(c), most = c->sets > 1 ? c->sets : 2;
-  const uint64_t whole = calls / (uint64_t)each;
-  const uint64_t single = calls - whole * (uint64_t)each;
+  const uint64_t whole = calls / (uint64_t)each, single = calls % (uint64_t)each;
   int last = each - 1;
   CUresult error = 0;
   float milliseconds;

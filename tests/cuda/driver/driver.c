@@ -10,7 +10,7 @@
 #include "fake.h"
 #include "library/dispatch.h"
 
-enum { CACHE = 1 << 20, RECORDED = 64, SEEN = 1 << 13, OWN = 256 };
+enum { CACHE = 1 << 20, SEEN = 1 << 13, OWN = 256 };
 
 /* What is launched: a kernel of an op, or one that moves memory, or a call of another library's. */
 typedef struct work {
@@ -21,12 +21,9 @@ typedef struct work {
   int races; /* with what else is under way */
 } work;
 
-typedef struct recording {
-  work work[RECORDED];
-  int count;
-} recording;
+typedef work launched;
+#include "graphs.h"
 
-static recording *being_made; /* null: launches run */
 static double now_us;
 static CUstream copying; /* where copies are that nobody has waited for; null: none are */
 static int under_way;    /* launches that nobody has waited for */
@@ -88,12 +85,10 @@ static void work_on(const work *w) {
 
 /* Does it, or records it. */
 static CUresult take(const work *w) {
-  if (!being_made)
-    work_on(w);
-  else if (being_made->count == RECORDED)
-    return CUDA_ERROR_OUT_OF_MEMORY;
+  if (being_made)
+    record(w);
   else
-    being_made->work[being_made->count++] = *w;
+    work_on(w);
   return 0;
 }
 
@@ -174,6 +169,11 @@ CUresult fake_copy_async(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstrea
   return fake_state;
 }
 
+/* Whether a launch that follows another is not told from it. */
+static int races_with_itself(void) {
+  return asked("race with itself") && under_way++ > 0;
+}
+
 CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function, void **parameters,
                           void **extra) {
   work w = {.moves = (const char *)function == &mover};
@@ -187,8 +187,7 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
     memcpy(&w.args, parameters[0], sizeof w.args);
   if (!being_made && !w.moves)
     w.races = (asked("race with copies") && copying && copying != config->stream) ||
-              (asked("race with caches") && copying == config->stream) ||
-              (asked("race with itself") && under_way++ > 0);
+              (asked("race with caches") && copying == config->stream) || races_with_itself();
   if (asked("crash"))
     raise(SIGSEGV);
   if (asked("fault"))
@@ -208,52 +207,25 @@ CUresult fake_stream_synchronize(CUstream stream) {
   return fake_stream_query(stream);
 }
 
-CUresult fake_capture_begin(CUstream stream, int mode) {
-  (void)stream, (void)mode;
-  being_made = calloc(1, sizeof *being_made);
-  return fake_state;
-}
-
-CUresult fake_capture_end(CUstream stream, CUgraph *graph) {
-  (void)stream;
-  *graph = (CUgraph)being_made;
-  being_made = NULL;
-  return fake_state;
-}
-
-CUresult fake_graph_make(CUgraphExec *made, CUgraph graph, unsigned long long flags) {
-  (void)flags;
-  *made = malloc(sizeof(recording));
-  memcpy(*made, graph, sizeof(recording));
-  return fake_state;
-}
-
-CUresult fake_graph_free(CUgraph graph) {
-  free(graph);
-  return fake_state;
-}
-
-CUresult fake_graph_exec_free(CUgraphExec graph) {
-  free(graph);
-  return fake_state;
-}
-
 CUresult fake_graph_launch(CUgraphExec graph, CUstream stream) {
   const recording *r = (const recording *)graph;
 
   (void)stream;
   for (int i = 0; i < r->count; i++) {
-    if (r->work[i].call) {
-      work_on(&r->work[i]);
+    work w = r->all[i];
+    if (w.call) {
+      work_on(&w);
       continue;
     }
     int last = i; /* call with that output: nobody sees what the others left there */
     for (int later = i + 1; later < r->count; later++)
-      if (r->work[later].args.buf[1] == r->work[i].args.buf[1])
+      if (r->all[later].args.buf[1] == w.args.buf[1])
         last = later;
-    if (last == i && !r->work[i].moves)
-      compute(&r->work[i]);
-    pass_time(&r->work[i]);
+    if (!w.moves)
+      w.races = races_with_itself();
+    if (last == i && !w.moves)
+      compute(&w);
+    pass_time(&w);
   }
   return fake_state;
 }

@@ -1,4 +1,7 @@
 /* fake.h - what the files of the false drivers share. */
+#ifndef FAKE_H
+#define FAKE_H
+
 #include "devices/cuda/driver.h"
 
 /* The driver's functions by the runtime's names. */
@@ -45,3 +48,5 @@ void fake_catch_up(void);
 
 /* driver.c: what another library puts on the stream: a call with so many bytes of its own, at most 256. */
 CUresult fake_call(void (*call)(const void *own), const void *own, size_t bytes);
+
+#endif

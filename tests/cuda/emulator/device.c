@@ -6,8 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "driver/fake.h"
 #include "launch.h"
+
+typedef launch launched;
+#include "driver/graphs.h"
 
 CUresult fake_tensor_map(CUtensorMap *, int, unsigned, void *, const unsigned long long *,
                          const unsigned long long *, const unsigned *, const unsigned *, int, int,
@@ -17,14 +19,6 @@ enum {
   MULTIPROCESSORS = 4,       /* few, so that small sizes have more rows than that */
   UNASKED = (48 << 10) - 64, /* bytes beside the shared memory that a kernel has by itself */
 };
-
-/* The launches of some calls, which run when their graph is launched. */
-typedef struct recording {
-  int count;
-  launch launch[];
-} recording;
-
-static recording *being_made; /* null: launches run */
 
 /* What the environment asks for. */
 static int multiprocessors(void) {
@@ -169,15 +163,10 @@ CUresult fake_launch_with(const cuda_launch_config *config, CUfunction function,
       l.threads.x * l.threads.y * l.threads.z > MOST_THREADS)
     return fake_state = CUDA_ERROR_ILLEGAL_ADDRESS;
   tell(f);
-  if (!being_made) {
+  if (being_made)
+    record(&l);
+  else
     run_launch(&l);
-    return fake_state;
-  }
-  being_made = realloc(being_made, sizeof *being_made + (size_t)(being_made->count + 1) *
-                                                            sizeof *being_made->launch);
-  if (!being_made)
-    abort();
-  being_made->launch[being_made->count++] = l;
   return fake_state;
 }
 
@@ -209,36 +198,11 @@ CUresult fake_tensor_map(CUtensorMap *map, int type, unsigned rank, void *at,
   return fits ? fake_state : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
-CUresult fake_capture_begin(CUstream stream, int mode) {
-  (void)stream, (void)mode;
-  being_made = calloc(1, sizeof *being_made);
-  return fake_state;
-}
-
-CUresult fake_capture_end(CUstream stream, CUgraph *graph) {
-  (void)stream;
-  *graph = (CUgraph)being_made;
-  being_made = NULL;
-  return fake_state;
-}
-
-/* What is launched is the graph itself. */
-CUresult fake_graph_make(CUgraphExec *made, CUgraph graph, unsigned long long flags) {
-  (void)flags;
-  *made = (CUgraphExec)graph;
-  return fake_state;
-}
-
-CUresult fake_graph_exec_free(CUgraphExec graph) {
-  free(graph);
-  return fake_state;
-}
-
 CUresult fake_graph_launch(CUgraphExec graph, CUstream stream) {
   const recording *r = (const recording *)graph;
 
   (void)stream;
   for (int l = 0; l < r->count; l++)
-    run_launch(&r->launch[l]);
+    run_launch(&r->all[l]);
   return fake_state;
 }
