@@ -19,7 +19,8 @@
   ROW(trace, apart) ROW(trace, call) ROW(trace, contraction) ROW(trace, cut) ROW(trace, elementary) \
   ROW(trace, expr) ROW(trace, fold) ROW(trace, formula) ROW(trace, gradient) \
   ROW(trace, graph_size) ROW(trace, kind) ROW(trace, magnitude) ROW(trace, move) ROW(trace, operations) \
-  ROW(trace, pattern) ROW(trace, power) ROW(trace, symbol) ROW(trace, trace) ROW(trace, vocabulary) ROW(trace, zero) \
+  ROW(trace, pattern) ROW(trace, power) ROW(trace, saved) ROW(trace, symbol) ROW(trace, trace) \
+  ROW(trace, vocabulary) ROW(trace, zero) \
   ROW(program, chain) ROW(program, nest) ROW(program, passes) ROW(program, products) ROW(program, program) \
   ROW(program, reads) ROW(program, reductions) ROW(program, reference) ROW(program, sequence) ROW(program, spans) \
   ROW(program, joined) ROW(program, steps) ROW(program, stream) \

@@ -84,6 +84,9 @@ types.rows = {
   },
 }
 
+-- What an operand may have of its own besides: the type that a kernel computes in, whichever that is.
+types.computed = { name = "computed" }
+
 for _, row in ipairs(types.rows) do
   types[row.name] = row
   row.low = row.low or row.high and -row.high
@@ -121,6 +124,7 @@ end)
 types.of_operands = names_where(function(row)
   return row.digits > 0
 end)
+table.insert(types.of_operands, "computed")
 types.converted = names_where(function(row)
   return row.compute
 end)
@@ -134,11 +138,28 @@ function types.expect_precision(where, what, dtype)
   end
 end
 
+-- The type of an operand's numbers in memory, in a variant of some type.
+function types.stored(operand, dtype)
+  return operand.storage == "computed" and types.compute(dtype) or operand.storage or dtype
+end
+
+-- The same of any elements: numbers, indexes and seeds.
+function types.of_elements(operand, dtype)
+  return operand.dtype or types.stored(operand, dtype)
+end
+
+-- What lathe.h calls an operand's type.
+function types.enumerator(operand)
+  local own = operand.dtype or operand.storage
+  local of_variant = { [false] = "VARIANT_DTYPE", computed = "COMPUTED_DTYPE" }
+  return "LATHE_" .. (of_variant[own or false] or own:upper())
+end
+
 -- The types that a variant has in memory, its own and its operands'.
 function types.in_memory(op, dtype)
   local list = { dtype }
   for _, operand in ipairs(op.operands) do
-    local own = operand.dtype or operand.storage or dtype
+    local own = types.of_elements(operand, dtype)
     list[#list + 1] = not text.contains(list, own) and own or nil
   end
   return list
@@ -149,7 +170,7 @@ end
 function types.access(operands, dtype)
   local widest, mixed = 0, false
   for _, operand in ipairs(operands) do
-    local own = operand.storage or dtype
+    local own = types.stored(operand, dtype)
     mixed = mixed or own ~= dtype
     if operand.place == "whole" or operand.place == "column" then
       widest = math.max(widest, types[own].bytes)

@@ -85,12 +85,17 @@ local function joined(list, separator, f)
   return table.concat(text.map(list, f), separator)
 end
 
+-- What Python calls a type that an operand has of its own.
+local function name_of(own)
+  return own == "computed" and "float64 of float64, else float32" or types[own].python.name
+end
+
 -- What Python says of an op: a line of how it is called, its doc, its operands.
 local function doc_of(op, row)
   local lines = text.wrap(op.doc, widest, "")
   lines[#lines + 1] = ""
   for _, operand in ipairs(row.operands) do
-    local own = operand.type and ", " .. types[operand.type].python.name or ""
+    local own = operand.type and ", " .. name_of(operand.type) or ""
     lines[#lines + 1] = (operand.output and "returns " or "") .. operand.python .. ": "
       .. (operand.is_integer and "an integer" or shape_of(operand.operand) .. own)
       .. (operand.operand.index and ", places along " .. operand.operand.index or "")
@@ -158,6 +163,10 @@ local function record_of(exported)
     row.inputs, row.outputs = row.inputs + (operand.output and 0 or 1), row.outputs + (operand.output and 1 or 0)
     row.results[#row.results + 1] = operand.output and operand or nil
     row.typed = row.typed or not operand.output and not operand.type and operand or nil
+    if operand.type == "computed" and not row.typed then
+      text.refuse("--python: %s: expected an input of the op's own type before '%s', whose type depends on it", op.name,
+        operand.python)
+    end
   end
   row.scalars = text.map(op.scalars, function(scalar)
     return { python = spelt(scalar.name, "out", "torch"), name = scalar.name, value = scalar.value }
@@ -212,8 +221,10 @@ local function add_torch(row)
   for i, output in ipairs(row.results) do
     local shape, like = shape_in_python(row, output), not output.type and row.typed or first
     local dtype = output.type or not row.typed and row.functions[row.usual + 1].dtype
-    row.fakes[i] = shape and like.python .. ".new_empty(" .. shape
-      .. (dtype and ", dtype=torch." .. types[dtype].python.name or "") .. ")" or nil
+    local named = dtype == "computed" and "_computed(" .. row.typed.python .. ")"
+      or dtype and "torch." .. types[dtype].python.name
+    row.computes = row.computes or dtype == "computed"
+    row.fakes[i] = shape and like.python .. ".new_empty(" .. shape .. (named and ", dtype=" .. named or "") .. ")" or nil
   end
   row.in_torch = #row.fakes == row.outputs
 end
@@ -229,12 +240,13 @@ local function gradient_of(row, rows, all)
   end
   for i, output in ipairs(row.results) do
     by_name["d" .. output.operand.name] = { text = "slopes[" .. i - 1 .. "]" }
+    by_name[output.operand.name] = { is = row.outputs == 1 and "output" or "output[" .. i - 1 .. "]" }
   end
   local function argument(name)
     local from = by_name[name]
     if not from.text then
       local list = from.is_number and numbers or saved
-      list[#list + 1] = "inputs[" .. from.at .. "]"
+      list[#list + 1] = from.is or "inputs[" .. from.at .. "]"
       from.text = (from.is_number and "numbers[" or "saved[") .. #list - 1 .. "]"
     end
     return from.text
@@ -276,14 +288,18 @@ function python.package(engine, name, exported, all, command, tvm_ffi, write)
   for _, row in ipairs(ops) do
     add_torch(row)
   end
+  local computes = false
   for _, row in ipairs(ops) do
+    computes = computes or row.in_torch and row.computes or false
     row.gradient = row.in_torch and gradient_of(row, ops, all)
   end
   local function pour(template, path)
     local values = {
       package = name, ops = ops, types = text.map(types.rows, function(row)
-        return { NAME = row.name:upper(), bytes = row.bytes, python = row.python }
-      end), limits = capacity, tostring = tostring, command = command, tvm_ffi = tvm_ffi or false, cuda = cuda,
+        return {
+          NAME = row.name:upper(), COMPUTED = types.compute(row.name):upper(), bytes = row.bytes, python = row.python,
+        }
+      end), computes = computes, limits = capacity, tostring = tostring, command = command, tvm_ffi = tvm_ffi or false, cuda = cuda,
       torch_devices = cuda and '("cpu", "cuda")' or '"cpu"',
       places = cuda and "of the processor or a GPU" or "in the processor's memory",
     }

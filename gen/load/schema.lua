@@ -209,6 +209,40 @@ end
 -- dx = { ... } in it.
 local backward_keys = { "doc", "peers", "sizes", "ulp", "variants" }
 
+-- The outputs that a gradient may read, by name: what backward.reads lists.
+local function check_reads(op, list)
+  local found, where = {}, op.where("backward", "reads")
+  local outputs = text.map(call.outputs_of(op), name_of)
+  if list ~= nil and type(list) ~= "table" then
+    text.fail(where, "backward.reads: expected a list of outputs, found %s", text.show(list))
+  end
+  for at, output in text.sorted_pairs(list or {}) do
+    if math.type(at) ~= "integer" or not text.contains(outputs, output) then
+      text.fail(where, "backward.reads: expected a list of outputs, of %s, found %s", text.one_of(outputs),
+        text.show(math.type(at) == "integer" and output or at))
+    end
+    found[output] = true
+  end
+  return found
+end
+
+-- Refuses what a gradient is to read and has no use for.
+local function check_use_of(op, reads, ops)
+  local used = {}
+  for _, derived in ipairs(ops) do
+    for _, operand in ipairs(derived.operands) do
+      used[operand.name] = used[operand.name] or operand.saved
+    end
+  end
+  for output in text.sorted_pairs(reads) do
+    if not used[output] then
+      text.fail(op.where("backward", "reads"), "backward.reads: the gradient of '%s' has no use for '%s'; leave it out, or "
+        .. "write the op with it: of m + log(sum(exp(x - m))) a gradient reads the sum where m is detach(...)", op.name,
+        output)
+    end
+  end
+end
+
 -- Refuses what a spec says under backward, or under one derivative in it, that is none of these. more: further keys;
 -- whole: the one op of a gradient, of whose derivatives none has keys of its own.
 local function check_backward(op, said, more, whole, ...)
@@ -248,11 +282,13 @@ end
 -- The ops that compute another's gradient: what its spec says under backward, the rest as the op itself.
 local function derive(op, backends)
   local said = op.keys.backward == true and {} or op.keys.backward
-  local ops, by = trace.backward_of(op), {}
+  local reads, by = check_reads(op, said.reads), {}
+  local ops = trace.backward_of(op, reads)
+  check_use_of(op, reads, ops)
   for _, derived in ipairs(#ops > 1 and ops or {}) do
     by[#by + 1] = call.outputs_of(derived)[1].name
   end
-  check_backward(op, said, by, #ops == 1 and ops[1])
+  check_backward(op, said, { "reads", table.unpack(by) }, #ops == 1 and ops[1])
   if said.peers and #ops > 1 then
     text.fail(op.where("backward", "peers"), "backward.peers: the gradient is %d ops; expected peers for each, under "
       .. "%s, such as %s = { peers = { ... } }", #ops, text.one_of(by), by[1])

@@ -48,10 +48,6 @@ function interface.prefer(prefer)
   return table.concat(list, ", ")
 end
 
-local function own_type(operand, dtype)
-  return operand.dtype or operand.storage or dtype
-end
-
 local function c_type(dtype)
   local words = types[dtype].c
   return words.storage or words.number
@@ -127,7 +123,7 @@ local function function_of(op, name, dtype, has_workspace, kind)
   end)
   t.dims = text.map(op.dims, fresh)
   for i, operand in ipairs(op.operands) do
-    local own, extents = own_type(operand, dtype), text.map(operand.dim_index, function(d)
+    local own, extents = types.of_elements(operand, dtype), text.map(operand.dim_index, function(d)
       return t.dims[d]
     end)
     parameters[i] = kind.address and kind.address .. " " .. operands[i]
@@ -192,7 +188,8 @@ function interface.arguments(op, t, pointers, scalar)
   local given = table.move(kind.test_before or {}, 1, #(kind.test_before or {}), 1, {})
   for i, operand in ipairs(op.operands) do
     given[#given + 1] = kind.address and ("(%s)(uintptr_t)%s[%d]"):format(kind.address, pointers, i - 1)
-      or ("(%s%s *)%s[%d]"):format(operand.output and "" or "const ", c_type(own_type(operand, t.dtype)), pointers,
+      or ("(%s%s *)%s[%d]"):format(operand.output and "" or "const ", c_type(types.of_elements(operand, t.dtype)),
+        pointers,
         i - 1)
   end
   for i in ipairs(op.scalars) do
@@ -226,8 +223,9 @@ function interface.operands(op)
       return "[" .. op.dims[d] .. "]"
     end))
     local own = operand.dtype or operand.storage
+    own = own and (own == "computed" and "of the type computed in" or c_type(own))
     local says = (operand.output and "output " or "input ") .. (shape == "" and "of one element" or shape)
-    says = says .. (own and ", " .. c_type(own) or "")
+    says = says .. (own and ", " .. own or "")
     if operand.index then
       says = says .. ", places along " .. op.dims[axes.indexes(operand.along)[1] + 1]
     elseif op.in_place and operand.output and not op.operands[i - 1].output then
@@ -318,7 +316,7 @@ function interface.test(op, functions)
   end
   for _, t in ipairs(functions) do
     for _, operand in ipairs(op.operands) do
-      use(own_type(operand, t.dtype))
+      use(types.of_elements(operand, t.dtype))
     end
     t.call_extents = interface.extents(op)
     t.call, t.bound = interface.arguments(op, t, "buf", "(float)scalar[%d]"), number(op.ulp[t.dtype])
@@ -329,9 +327,8 @@ function interface.test(op, functions)
     use(t.dtype)
   end
   local rows = text.map(op.operands, function(o)
-    local own = o.dtype or o.storage
     return {
-      name = o.name, type = own and "LATHE_" .. own:upper() or "LATHE_VARIANT_DTYPE", output = o.output, ndim = #o.dims,
+      name = o.name, type = types.enumerator(o), output = o.output, ndim = #o.dims,
       dims = #o.dims == 0 and "0" or table.concat(text.map(o.dim_index, function(d)
         return tostring(d - 1)
       end), ", "), low = number(o.low), high = number(o.high), rounded = o.rounded and true or false,

@@ -218,7 +218,8 @@ end
 local function own_types(operands, dtype, set)
   local own = {}
   for _, operand in ipairs(set.one_type and {} or operands) do
-    own[operand.name] = operand.storage ~= dtype and operand.storage or nil
+    local stored = types.stored(operand, dtype)
+    own[operand.name] = stored ~= dtype and stored or nil
   end
   return own
 end

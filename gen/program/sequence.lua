@@ -8,6 +8,7 @@
 --                        as it is, and read by nothing else; is_exact: of such a one that a nest brings together, of
 --                        what operands have
 --   record.operands      the op's, then the temporaries
+--   record.of_streams    whether it is nothing but streams, and what is reduced beside their tiles
 --   record.products      those whose factors variants may round to the op's type, as its values have them: of streams
 --                        (stream.lua), and of temporaries that are factors
 --
@@ -137,6 +138,25 @@ function maker:cut_factors(nodes, splits, is_cut)
   return cuts
 end
 
+-- Adds to some cuts in nodes the reductions of a tile's rows or columns alone for which nothing of the tile is needed.
+function maker:cut_beside(nodes, tile, cuts)
+  local is_cut = {}
+  for _, node in ipairs(cuts) do
+    is_cut[node] = true
+  end
+  self:walk(nodes, function(node)
+    local is_beside = expr.reduces(node) and node.axes & ~tile == 0 and not is_cut[node]
+    self:walk(is_beside and { node } or {}, function(under)
+      is_beside = is_beside and under.axes & tile ~= tile
+      return is_beside
+    end)
+    if is_beside then
+      cuts[#cuts + 1], self.is_beside[node] = node, true
+    end
+    return not is_beside and not is_cut[node]
+  end)
+end
+
 local function size_of(set)
   return #axes.indexes(set)
 end
@@ -175,7 +195,13 @@ end
 -- ---- runs ---------------------------------------------------------------------------------------------------------
 
 local makers = {
-  contract = { kind = "steps", make = steps.make }, stream = { kind = "stream", make = stream.make },
+  contract = {
+    kind = "steps",
+    make = function(op, values)
+      return steps.with_reuse(op, steps.make(op, values))
+    end,
+  },
+  stream = { kind = "stream", make = stream.make },
   nest = { kind = "nest", make = nest.make },
 }
 
@@ -287,6 +313,9 @@ end
 -- A template's run for some values, with temporaries in the place of cuts and of what is computed; nil where it has no
 -- program for them.
 function maker:try(template, values, cuts)
+  if self.of_streams and template == "contract" then
+    return nil
+  end
   local operands, memo = { table.unpack(self.op.operands) }, {}
   table.move(self.temporaries, 1, #self.temporaries, #operands + 1, operands)
   for node in pairs(self.is_computed) do
@@ -320,6 +349,7 @@ function maker:find(values)
     local cuts = self:cut_factors(nodes, true, function(factor)
       return factor.axes & ~tile ~= 0
     end)
+    self:cut_beside(nodes, tile, cuts)
     found = #cuts > 0 and self:try("stream", values, cuts) or nil
     if found then
       break
@@ -369,6 +399,7 @@ function maker:add(run, values)
     if value.operand.temporary then
       self.temporaries[#self.temporaries + 1], self.is_computed[value.node] = value.operand, true
     end
+    self.is_apart = self.is_apart or run.template ~= "stream" and not self.is_beside[value.node]
   end
 end
 
@@ -529,11 +560,12 @@ local function launches_of(runs)
 end
 
 -- The record of an op's values { operand, node }, or nil where no run is better than a nest, or there are too many.
-function sequence.make(op, values)
+-- of_streams: of nothing but streams, and of what is reduced beside their tiles.
+function sequence.make(op, values, of_streams)
   expr.enter(values[1].node.graph)
   local self = setmetatable({
     op = op, runs = {}, temporaries = {}, kept = {}, is_computed = {}, brought_for = {},
-    read_by = {}, fresh = steps.namer(op, "cut"),
+    is_beside = {}, read_by = {}, of_streams = of_streams, fresh = steps.namer(op, "cut"),
   }, maker)
   for _, value in ipairs(values) do
     expr.visit({ value.node }, function(node)
@@ -541,14 +573,14 @@ function sequence.make(op, values)
     end)
   end
   self:split(values)
-  local is_nest = #self.runs == 1 and self.runs[1].template == "nest"
+  local is_nest = #self.runs == 1 and self.runs[1].template == "nest" or of_streams and self.is_apart
   if is_nest or launches_of(self.runs) > capacity.launches then
     return nil
   end
   self:mark_factors()
   local record = {
     runs = self.runs, temporaries = self.temporaries, operands = { table.unpack(op.operands) },
-    products = self:products(values),
+    of_streams = not self.is_apart, products = self:products(values),
   }
   table.move(self.temporaries, 1, #self.temporaries, #record.operands + 1, record.operands)
   for _, run in ipairs(record.runs) do

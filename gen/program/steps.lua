@@ -577,4 +577,19 @@ function steps.stride(operand, run)
   return found
 end
 
+-- A record of steps of which some brings what its factors read to more points or terms than it has, else false: where
+-- each element is of use once, there is nothing for tiles to keep.
+function steps.with_reuse(op, record)
+  for _, step in ipairs(record and record.steps or {}) do
+    local terms, whole = step.axes | step.over, false
+    for _, operand in ipairs(op.operands) do
+      whole = whole or not operand.output and operand.axes == terms
+    end
+    if not whole or step.a.op ~= "const" and step.b.op ~= "const" then
+      return record
+    end
+  end
+  return false
+end
+
 return steps

@@ -24,8 +24,8 @@ local function facts(op, part, programs)
     op = op, part = part, programs = programs, variants = part.variants, width = width, mixed = mixed,
     bits = 8 * types[types.compute(part.dtype)].bytes, elements = programs.again and passes.elements(programs.again),
     element_of = function(operand)
-      return types[operand.temporary and types.of_temporary(operand, part.dtype, part.narrows) or operand.dtype
-        or operand.storage or part.dtype]
+      return types[operand.temporary and types.of_temporary(operand, part.dtype, part.narrows)
+        or types.of_elements(operand, part.dtype)]
     end,
   }
 end

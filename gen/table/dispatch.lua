@@ -4,6 +4,7 @@ local axes = require "axes"
 local interface = require "interface"
 local sources = require "sources"
 local text = require "text"
+local types = require "types"
 
 local dispatch = {}
 
@@ -67,9 +68,8 @@ end
 local function op_fields(out, op, gradient_of, bench)
   local name = op.name
   local operands = array(out, "lathe_operand", name .. "_operands", text.map(op.operands, function(o)
-    local own = o.dtype or o.storage
     return {
-      text.c_string(o.name), own and "LATHE_" .. own:upper() or "LATHE_VARIANT_DTYPE", tostring(o.output),
+      text.c_string(o.name), types.enumerator(o), tostring(o.output),
       tostring(#o.dims), braces(text.map(o.dim_index, function(d)
         return tostring(d - 1)
       end)), number(o.low), number(o.high), tostring(o.index and axes.indexes(o.along)[1] + 1 or 0),
@@ -114,9 +114,10 @@ local function op_row(out, op, index_of)
   if share ~= "NULL" then
     out[#out + 1] = string.format("extern lathe_cost %s;", share)
   end
-  local rounded_terms, extremes, read = 0, 0, {}
+  local rounded_terms, extremes, saved, read = 0, 0, 0, {}
   for i, o in ipairs(op.operands) do
     read[i - 1] = op.read_at[o.name]
+    saved = saved | (o.saved and not o.output and 1 << i - 1 or 0)
     rounded_terms = rounded_terms | (o.rounded and 1 << i - 1 or 0)
     extremes = extremes | (op.extremes[i - 1] and 1 << i - 1 or 0)
   end
@@ -153,7 +154,7 @@ static const lathe_bench %s_bench = {
   .any_zero_sign = %s,
   .rounded_terms = %d, .extremes = %d,
   .roughest = %s, .roughest_ulp = %s,
-  .apart = %s,
+  .apart = %s, .saved = 0x%x,
   .read = %s,
   .masked = 0x%x, .share = %s, .leaves_out = %s,
   .reference_f64 = %s,
@@ -161,7 +162,7 @@ static const lathe_bench %s_bench = {
 };
 ]], name, #op.sizes, sizes, #op.sets, sets, #op.dtypes, bounds, #op.peers, peers, #op.compared, compared,
     tostring(op.any_zero_sign), rounded_terms, extremes, op.roughest and text.c_string(op.roughest) or "NULL",
-    number(op.roughest_ulp), by_operand(op.apart), by_operand(read), op.masked, share,
+    number(op.roughest_ulp), by_operand(op.apart), saved, by_operand(read), op.masked, share,
     tostring(op.leaves_out), f64, wide)
   return "  {\n" .. op_fields(out, op, index_of[op.forward] and ("&lathe_ops[%d]"):format(index_of[op.forward] - 1),
     ("&%s_bench"):format(name)) .. "  },\n"

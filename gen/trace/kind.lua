@@ -82,6 +82,12 @@ local kinds = {
     end,
   },
   {
+    "stream_sequence", "products that are only reduced, and nests, one after the other", "nest",
+    function(op)
+      return op.sequence and op.sequence.of_streams
+    end,
+  },
+  {
     "sequence", "products, products that are only reduced, and nests, one after the other", "nest",
     function(op)
       return op.sequence ~= false

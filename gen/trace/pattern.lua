@@ -299,26 +299,11 @@ local patterns = {
   },
 }
 
--- A record of steps of which some brings what its factors read to more points or terms than it has, else false: where
--- each element is of use once, there is nothing for tiles to keep.
-local function with_reuse(op, record)
-  for _, step in ipairs(record and record.steps or {}) do
-    local terms, whole = step.axes | step.over, false
-    for _, operand in ipairs(op.operands) do
-      whole = whole or not operand.output and operand.axes == terms
-    end
-    if not whole or step.a.op ~= "const" and step.b.op ~= "const" then
-      return record
-    end
-  end
-  return false
-end
-
--- Whether each of some steps has axes that both its factors have, as heads of attention are: what is between steps is
+-- Whether each of some products has axes that both its factors have, as heads of attention are: what is between steps is
 -- large then beside the operands.
 local function are_batched(record)
   for _, step in ipairs(record.steps) do
-    if #step.batch == 0 then
+    if #step.batch == 0 and step.a.op ~= "const" and step.b.op ~= "const" then
       return false
     end
   end
@@ -331,7 +316,8 @@ end
 --   steps     of a contraction, its record of steps; else false
 --   stream    of products whose results are only reduced, their record (stream.lua), beside steps only where these are
 --             of batches; else false
---   sequence  of products or streams among others, the record of runs (sequence.lua); else false
+--   sequence  of products or streams among others, the record of runs (sequence.lua); of streams alone in the place of
+--             steps of batches; else false
 --   lacking   where not every backend has a template that does the pattern, a line that says of one which has none
 --             that there is none, with the nearest that would; else nil
 function pattern.find(op)
@@ -343,11 +329,13 @@ function pattern.find(op)
         sequence = false,
       }
       if row.describe then
-        found.steps = with_reuse(op, steps.make(op, op.values))
+        found.steps = steps.with_reuse(op, steps.make(op, op.values))
+        local is_apart = not found.steps or are_batched(found.steps)
+        found.stream = is_apart and stream.make(op, op.values) or false
+        local splits = #facts.contractions > 0 and is_apart and not found.stream
+        found.sequence = splits and sequence.make(op, op.values, found.steps) or false
+        found.steps = not found.sequence and found.steps
         found.template = found.steps and "contract" or "nest"
-        found.stream = (not found.steps or are_batched(found.steps)) and stream.make(op, op.values) or false
-        local splits = #facts.contractions > 0 and not found.steps and not found.stream
-        found.sequence = splits and sequence.make(op, op.values) or false
         local which = not found.steps and (found.stream and "stream and nest" or found.sequence and "sequence and nest")
         found.lacking = (which and "no template but " .. which or "no faster template")
           .. string.format(" does %s; the nearest that one does: %s", row.describe(facts))

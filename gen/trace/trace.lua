@@ -17,6 +17,7 @@ local kind = require "kind"
 local magnitude = require "magnitude"
 local pattern = require "pattern"
 local reductions = require "reductions"
+local saved = require "saved"
 local text = require "text"
 local types = require "types"
 
@@ -111,9 +112,10 @@ function trace.call(op)
   set_values(op, op.called)
 end
 
--- The values of an op's gradient, by the name of the input that they belong to.
-local function derivatives_of(op)
-  local outputs, leaves, names = {}, {}, {}
+-- The values of an op's gradient, by the name of the input that they belong to. reads: which of the op's outputs it may
+-- read, by name.
+local function derivatives_of(op, reads)
+  local outputs, leaves, names, results = {}, {}, {}, {}
   for i, value in ipairs(op.called) do
     local operand = value.operand
     local derivative = call.leaf_of { name = "d" .. operand.name, axes = operand.axes }
@@ -123,6 +125,7 @@ local function derivatives_of(op)
         whole and "rounded to " .. operand.storage or "an index")
     end
     outputs[i] = { node = value.node, derivative = derivative, axes = operand.axes }
+    results[#results + 1] = reads[operand.name] and { node = value.node, leaf = call.leaf_of(operand) } or nil
   end
   for _, operand in ipairs(op.operands) do
     local whole = operand.storage and types[operand.storage].integer
@@ -138,7 +141,7 @@ local function derivatives_of(op)
   for _, operand in ipairs(op.operands) do
     values[operand.name] = names[operand.name] and derivatives[names[operand.name]]
   end
-  return values
+  return saved.read(values, results)
 end
 
 -- The values { operand, node } that a gradient's outputs have, of those by the names of inputs.
@@ -172,6 +175,9 @@ local function gradient_op(op, name, values)
   end
   for _, operand in ipairs(op.operands) do
     if operand.output then
+      if read[operand.name] then
+        add(operand, { output = false, saved = true })
+      end
       if read["d" .. operand.name] then
         add(operand, { name = "d" .. operand.name, output = false, low = -1.0, high = 1.0 })
       end
@@ -201,10 +207,11 @@ end
 
 -- The ops that compute the gradient of another, as records of the same kind: their inputs are those of
 -- the op that they need and d<output>, their outputs d<input> for each input that has a derivative. It is one op
--- where one template has a place for all of it, else one for each input, but for inputs whose streams are one.
-function trace.backward_of(op)
+-- where one template has a place for all of it, else one for each input, but for inputs whose streams are one. reads:
+-- which of its outputs they may read, by name.
+function trace.backward_of(op, reads)
   expr.enter(op.called[1].node.graph)
-  local values = derivatives_of(op)
+  local values = derivatives_of(op, reads)
   if not next(values) then
     text.fail(op.where "backward", "backward: nothing of what '%s' reads has a derivative", op.name)
   end

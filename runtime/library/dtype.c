@@ -97,7 +97,8 @@ void lathe_dtype_widen(lathe_dtype dtype, const void *from, size_t count, double
       to[i] = (double)((const int64_t *)from)[i];
     break;
   case LATHE_DTYPES:
-  case LATHE_VARIANT_DTYPE: break;
+  case LATHE_VARIANT_DTYPE:
+  case LATHE_COMPUTED_DTYPE: break;
   }
 }
 
@@ -145,6 +146,7 @@ void lathe_dtype_narrow(lathe_dtype dtype, const double *from, size_t count, voi
       ((int64_t *)to)[i] = (int64_t)from[i];
     break;
   case LATHE_DTYPES:
-  case LATHE_VARIANT_DTYPE: break;
+  case LATHE_VARIANT_DTYPE:
+  case LATHE_COMPUTED_DTYPE: break;
   }
 }

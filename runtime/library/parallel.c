@@ -1,6 +1,7 @@
 /* parallel.c - calls that several threads share: in the parts that the kernel knows of itself, or cut along the
  * dimension that the op says into calls of fewer points, each with a workspace of its own. */
 #include "dispatch.h"
+#include "dtype.h"
 
 /* Points of a part, at least: so many that threads do not write to one line of a cache, and that few are not what a
  * kernel takes another way for. */
@@ -123,10 +124,10 @@ static void run_part(void *context, size_t nth) {
 
   for (int o = 0; o < op->noperands; o++) {
     const lathe_operand *operand = &op->operands[o];
-    const lathe_dtype dtype = operand->dtype == LATHE_VARIANT_DTYPE ? v->dtype : operand->dtype;
+    const size_t size = lathe_dtype_size(lathe_dtype_of_operand(operand, v->dtype));
     if (operand->ndim > 0 && operand->dim[0] == op->cut - 1)
-      args.buf[o] = (char *)args.buf[o] +
-                    first * (lathe_elements(op, o, args.dim) / all) * lathe_dtype_size(dtype);
+      args.buf[o] =
+          (char *)args.buf[o] + first * (lathe_elements(op, o, args.dim) / all) * size;
   }
   args.dim[op->cut - 1] = start_of(all, call->parts, nth + 1) - first;
   if (args.workspace)

@@ -32,7 +32,9 @@ bool lathe_dtype_is_narrow(lathe_dtype dtype) {
 }
 
 lathe_dtype lathe_dtype_of_operand(const lathe_operand *operand, lathe_dtype variant) {
-  return operand->dtype == LATHE_VARIANT_DTYPE ? variant : operand->dtype;
+  return operand->dtype == LATHE_VARIANT_DTYPE    ? variant
+         : operand->dtype == LATHE_COMPUTED_DTYPE ? lathe_dtype_format_of(variant)->computed
+                                                  : operand->dtype;
 }
 
 double lathe_dtype_max(lathe_dtype dtype) {

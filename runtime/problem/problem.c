@@ -10,6 +10,7 @@
 #include "library/dtype.h"
 #include "random.h"
 #include "sampling.h"
+#include "saved.h"
 #include "solve.h"
 #include "library/bench.h"
 
@@ -98,10 +99,11 @@ bool problem_solve(problem *p) {
 
 int problem_home(const problem *p, int operand) {
   const lathe_operand *own = &p->op->operands[operand];
+  const unsigned saved = p->op->bench->saved;
 
   for (int o = 0; o < operand && p->special & RANDOM_SAME && !own->output; o++) {
     const lathe_operand *other = &p->op->operands[o];
-    if (!other->output && other->dtype == own->dtype && other->index == own->index &&
+    if (!other->output && !(saved & (1u << o | 1u << operand)) && other->dtype == own->dtype && other->index == own->index &&
         other->ndim == own->ndim && memcmp(other->dim, own->dim, sizeof own->dim) == 0)
       return o;
   }
@@ -246,11 +248,10 @@ static double scalar_of(const problem *p, int s) {
   return p->dtype == LATHE_F64 ? value : (float)value;
 }
 
-static bool draw_all(problem *p) {
+static void draw_all(problem *p) {
   for (int o = 0; o < p->op->noperands; o++)
     if (p->input[o])
       draw(p, o, lathe_dtype_of_operand(&p->op->operands[o], p->dtype));
-  return true;
 }
 
 /* A problem that differs in its dimensions alone, without inputs and results; null where there is no memory. */
@@ -274,6 +275,11 @@ static problem *copy_head(const problem *p, const size_t *dim) {
   return NULL;
 }
 
+static bool draw_whole(problem *p) {
+  draw_all(p);
+  return saved_fill(p, p->dim);
+}
+
 /* The same of inputs that repeat; false where there is no memory. */
 static bool draw_few(problem *p) {
   size_t different[LATHE_MAX_DIMS] = {0};
@@ -282,11 +288,14 @@ static bool draw_few(problem *p) {
 
   sampling_choose(p->op, p->dtype, p->dim, different);
   few = copy_head(p, different);
-  ok = few && make_inputs(few) && draw_all(few);
+  ok = few && make_inputs(few);
   if (ok)
-    sampling_repeat(p, few);
+    draw_all(few);
+  for (int o = 0; o < p->op->noperands && ok; o++)
+    if (p->input[o])
+      sampling_repeat(p, o, different, few->input[o]);
   problem_free(few);
-  return ok;
+  return ok && saved_fill(p, different);
 }
 
 /* Null where there is no memory. */
@@ -312,7 +321,7 @@ static problem *make(const lathe_op *op, lathe_dtype dtype, const size_t *dim, u
   set_sizes(p);
   ranges_begin("inputs");
   sampled = sampling_is_wanted(op, dtype, dim);
-  ok = ok && make_inputs(p) && (sampled ? draw_few(p) : draw_all(p));
+  ok = ok && make_inputs(p) && (sampled ? draw_few(p) : draw_whole(p));
   ranges_end();
   ranges_begin("reference");
   if (ok && solved && sampled) {

@@ -40,9 +40,8 @@ static bool stands_apart(const lathe_op *op, int output, int d) {
   return op->bench->apart[output] & 1u << d;
 }
 
-/* The dimensions of the smaller problem about an output. */
-static void dims_of(const lathe_op *op, int output, const size_t *dim, const size_t *different,
-                    size_t *to) {
+void sampling_shrink(const lathe_op *op, int output, const size_t *dim, const size_t *different,
+                     size_t *to) {
   for (int d = 0; d < op->ndim; d++)
     to[d] = stands_apart(op, output, d) ? different[d] : dim[d];
 }
@@ -76,7 +75,7 @@ void sampling_choose(const lathe_op *op, lathe_dtype dtype, const size_t *dim, s
   for (int o = 0; o < op->noperands; o++)
     while (op->operands[o].output) {
       const int d = longest(op, o, dim, different);
-      dims_of(op, o, dim, different, small);
+      sampling_shrink(op, o, dim, different, small);
       if (d < 0 || lathe_flops(op, small) <= limit(op, dtype) / outputs)
         break;
       different[d] = (different[d] + 1) / 2;
@@ -117,10 +116,9 @@ static const char *repeat(const problem *p, const size_t *different, const lathe
   return from;
 }
 
-void sampling_repeat(problem *p, const problem *few) {
-  for (int o = 0; o < p->op->noperands; o++)
-    if (p->input[o])
-      repeat(p, few->dim, &p->op->operands[o], 0, p->bytes[o], few->input[o], p->input[o]);
+void sampling_repeat(problem *p, int input, const size_t *different, const void *few) {
+  if (p->bytes[input] > 0)
+    repeat(p, different, &p->op->operands[input], 0, p->bytes[input], few, p->input[input]);
 }
 
 /* Copies the places that a smaller problem has, the first of each dimension. */
@@ -138,16 +136,19 @@ static char *take_first(const problem *small, const problem *p, const lathe_oper
   return to;
 }
 
+bool sampling_take_input(problem *small, int input, const problem *p, int from) {
+  small->input[input] = memory_make(small->bytes[input]);
+  if (small->input[input] && small->bytes[input] > 0)
+    take_first(small, p, &p->op->operands[from], 0, p->bytes[from], p->input[from],
+               small->input[input]);
+  return small->input[input] != NULL;
+}
+
 static bool take_inputs(problem *small, const problem *p) {
   bool ok = true;
 
   for (int o = 0; o < p->op->noperands && ok; o++)
-    if (p->input[o]) {
-      small->input[o] = memory_make(small->bytes[o]);
-      ok = small->input[o] != NULL;
-      if (ok && small->bytes[o] > 0)
-        take_first(small, p, &p->op->operands[o], 0, p->bytes[o], p->input[o], small->input[o]);
-    }
+    ok = !p->input[o] || sampling_take_input(small, o, p, o);
   return ok;
 }
 
@@ -160,7 +161,7 @@ sampling *sampling_make(const problem *p) {
     sampling_choose(p->op, p->dtype, p->dim, s->different);
   for (int o = 0; o < p->op->noperands && ok; o++)
     if (p->op->operands[o].output) {
-      dims_of(p->op, o, p->dim, s->different, small);
+      sampling_shrink(p->op, o, p->dim, s->different, small);
       s->of[o] = problem_like(p, small);
       ok = s->of[o] && take_inputs(s->of[o], p) && problem_solve(s->of[o]);
     }
@@ -198,7 +199,7 @@ double sampling_cost(const lathe_op *op, lathe_dtype dtype, const size_t *dim) {
   sampling_choose(op, dtype, dim, different);
   for (int o = 0; o < op->noperands; o++)
     if (op->operands[o].output) {
-      dims_of(op, o, dim, different, small);
+      sampling_shrink(op, o, dim, different, small);
       bytes += problem_solved_cost(op, dtype, small);
     }
   return bytes;

@@ -29,8 +29,15 @@ void sampling_beyond(double flops);
 /* How many different places each dimension has. */
 void sampling_choose(const lathe_op *op, lathe_dtype dtype, const size_t *dim, size_t *different);
 
-/* Makes inputs of a problem that has these places alone. */
-void sampling_repeat(problem *p, const problem *few);
+/* The dimensions of the smaller problem about an output: of those along which it stands for itself so many places. */
+void sampling_shrink(const lathe_op *op, int output, const size_t *dim, const size_t *different,
+                     size_t *to);
+
+/* Makes an input of what it has at these places alone. */
+void sampling_repeat(problem *p, int input, const size_t *different, const void *few);
+
+/* Gives a smaller problem an input of what a larger one has first; false where there is no memory. */
+bool sampling_take_input(problem *small, int input, const problem *p, int from);
 
 /* Of a problem whose inputs repeat; null where memory is short. */
 sampling *sampling_make(const problem *p);

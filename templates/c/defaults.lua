@@ -67,6 +67,7 @@ return {
   chain = chain,
   chain_to_totals = chain,
   stream = tiles "stream",
+  stream_sequence = tiles "sequence",
   sequence = tiles "sequence",
   nest = { { backend = "cpu", unroll = 4 } },
 }

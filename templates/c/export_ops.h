@@ -44,22 +44,23 @@ static inline int place_of(int device, int number) {
 
 enum { MAX_AXES = $limits.dims$, MAX_OPERANDS = $limits.operands$, MAX_SCALARS = $limits.scalars$ };
 
-/* Types of elements; OWN is that of the function that is called. */
+/* Types of elements; OWN is that of the function that is called, COMPUTED the one that it computes in. */
 enum {
   //@ for _, type in ipairs(types) do
   $type.NAME$,
   //@ end
   OTHER,
   OWN,
+  COMPUTED,
 };
 
 /* format: the letters that the buffer protocol has for it; code, bits: what DLPack has. */
 static const struct {
   const char *name, *format;
-  uint8_t code, bits;
+  uint8_t code, bits, computed;
 } types[] = {
     //@ for _, type in ipairs(types) do
-    {"$type.python.name$", "$type.python.format$", $type.python.code$, $(8 * type.bytes)},
+    {"$type.python.name$", "$type.python.format$", $type.python.code$, $(8 * type.bytes), $type.COMPUTED$},
     //@ end
 };
 
@@ -81,6 +82,11 @@ typedef struct function {
   int type;
   way way[WAYS]; /* run is null where there is none */
 } function;
+
+/* The type of an operand's elements in a function; OTHER where that is null and they depend on it. */
+static inline int type_of(const operand *o, const function *f) {
+  return o->type < OTHER ? o->type : !f ? OTHER : o->type == OWN ? f->type : types[f->type].computed;
+}
 
 typedef struct op {
   const char *name;

@@ -89,7 +89,7 @@ static PyObject *make(const call *c, int place, PyObject *like) {
         shape[ndim++] = c->lead[j];
     }
   }
-  return make_array(c, o->name, like, o->type != OWN ? o->type : c->function->type, ndim, shape);
+  return make_array(c, o->name, like, type_of(o, c->function), ndim, shape);
 }
 
 /* ---- calls ---- */

@@ -155,8 +155,8 @@ static bool fail_shape(const call *c, const operand *o, const array *a) {
 /* The types that an operand may have. */
 static void put_types(const call *c, const operand *o, char to[256]) {
   size_t at = 0;
-  if (o->type != OWN || c->function) {
-    put(to, 0, 256, types[o->type != OWN ? o->type : c->function->type].name);
+  if (type_of(o, c->function) != OTHER) {
+    put(to, 0, 256, types[type_of(o, c->function)].name);
     return;
   }
   for (int i = 0; i < c->op->functions; i++) {
@@ -470,7 +470,7 @@ static bool take(call *c, int place, PyObject *given) {
     for (int i = 0; i < c->op->functions; i++)
       if (c->op->function[i].type == a->type)
         c->function = &c->op->function[i];
-  if (a->type != (o->type != OWN ? o->type : c->function ? c->function->type : OTHER))
+  if (a->type != type_of(o, c->function))
     return fail_type(c, o, given, types[a->type].name);
   if ((uintptr_t)a->data % (types[a->type].bits / 8) && a->elements) {
     PyErr_Format(PyExc_ValueError,

@@ -35,7 +35,7 @@ enum { DIMS = $(#op.dims), OPERANDS = $(#op.operands), SCALARS = $(#op.scalars) 
 static const char *const dim_name[DIMS + 1] = {$axes$};
 static const double scalar[SCALARS + 1] = {$scalars$};
 
-/* An operand: its type, or LATHE_VARIANT_DTYPE for that of the function; its axes; what its elements are: numbers
+/* An operand: its type, or that of the function, or the one that it computes in; its axes; what its elements are: numbers
  * between low and high, or places along an axis (1 + index); and whether they are places of results of rounding. */
 typedef struct operand {
   const char *name;
@@ -172,7 +172,9 @@ static void *room(size_t size) {
 }
 
 static lathe_dtype type_of(const problem *p, int o) {
-  return operands[o].type == LATHE_VARIANT_DTYPE ? p->s->type : operands[o].type;
+  return operands[o].type == LATHE_VARIANT_DTYPE    ? p->s->type
+         : operands[o].type == LATHE_COMPUTED_DTYPE ? format_of(p->s->type).computed
+                                                    : operands[o].type;
 }
 
 static size_t bytes_of(const problem *p, int o) {

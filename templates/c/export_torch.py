@@ -22,6 +22,12 @@ def _dense(x):
     return x.detach().contiguous()
 
 
+//@ if computes then
+def _computed(x):
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+//@ end
 //@ for _, op in ipairs(ops) do
 //@ if op.in_torch then
 @torch.library.custom_op(

@@ -122,7 +122,7 @@ static int take_tensor(call *c, int place, const dl_tensor *t) {
   for (int i = 0; o->type == OWN && !c->function && i < c->op->functions; i++)
     if (c->op->function[i].type == type)
       c->function = &c->op->function[i];
-  const int wanted = o->type != OWN ? o->type : c->function ? c->function->type : OTHER;
+  const int wanted = type_of(o, c->function);
   if (type == OTHER || type != wanted)
     return fail("TypeError", "%s: %s: expected elements of %s, found %s", c->op->name, o->name,
                 wanted == OTHER ? "a type that the op is exported in" : types[wanted].name,

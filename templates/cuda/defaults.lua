@@ -32,6 +32,14 @@ local contract = {
   { backend = "cuda", bn = "auto" },
 }
 
+-- Streams and sequences run at every size: nests of the same ops were never taken, and long to compile.
+local function streams(implementation)
+  return {
+    { backend = "cuda", implementation = implementation, products = "narrow", dtypes = { "f16", "bf16" } },
+    { backend = "cuda", implementation = implementation },
+  }
+end
+
 return {
   map = { { backend = "cuda", block = { 128, 256 }, unroll = 1 } },
   -- Short inputs are a matter of many threads; with more than that of two operands of 16 bits in each thread's
@@ -59,11 +67,8 @@ return {
   contract_typed = { { backend = "cuda" } },
   chain = chain { { width = 192 }, { from = 2 ^ 23, multiple = 8 } },
   chain_to_totals = chain { { to = 2 ^ 22, width = 256 }, { from = 2 ^ 27, multiple = 8 } },
-  -- Streams and sequences run at every size: nests of the same ops were never taken, and long to compile.
-  stream = {
-    { backend = "cuda", implementation = "stream", products = "narrow", dtypes = { "f16", "bf16" } },
-    { backend = "cuda", implementation = "stream" },
-  },
+  stream = streams "stream",
+  stream_sequence = streams "sequence",
   sequence = {
     {
       backend = "cuda", implementation = "sequence", unit = "wgmma", bn = "auto", stages = 4, products = "narrow",

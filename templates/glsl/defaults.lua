@@ -13,6 +13,14 @@ local contract = {
   { backend = "vulkan", bn = 128 },
 }
 
+-- As on CUDA.
+local function streams(implementation)
+  return {
+    { backend = "vulkan", implementation = implementation, unit = "matrix", products = "narrow", dtypes = "f16" },
+    { backend = "vulkan", implementation = implementation },
+  }
+end
+
 return {
   map = { { backend = "vulkan", block = { 128, 256 }, unroll = 1 } },
   -- As on CUDA.
@@ -36,11 +44,8 @@ return {
   contract_typed = { { backend = "vulkan", bn = 128 } },
   chain = chain,
   chain_to_totals = chain,
-  -- As on CUDA.
-  stream = {
-    { backend = "vulkan", implementation = "stream", unit = "matrix", products = "narrow", dtypes = "f16" },
-    { backend = "vulkan", implementation = "stream" },
-  },
+  stream = streams "stream",
+  stream_sequence = streams "sequence",
   sequence = {
     {
       backend = "vulkan", implementation = "sequence", unit = "matrix", bm = 128, bn = 128, bk = 32, dtypes = "f16",
