@@ -224,7 +224,8 @@ local function add_torch(row)
     local named = dtype == "computed" and "_computed(" .. row.typed.python .. ")"
       or dtype and "torch." .. types[dtype].python.name
     row.computes = row.computes or dtype == "computed"
-    row.fakes[i] = shape and like.python .. ".new_empty(" .. shape .. (named and ", dtype=" .. named or "") .. ")" or nil
+    row.fakes[i] = shape and like.python .. ".new_empty(" .. shape .. (named and ", dtype=" .. named or "") .. ")"
+      or nil
   end
   row.in_torch = #row.fakes == row.outputs
 end
@@ -299,7 +300,8 @@ function python.package(engine, name, exported, all, command, tvm_ffi, write)
         return {
           NAME = row.name:upper(), COMPUTED = types.compute(row.name):upper(), bytes = row.bytes, python = row.python,
         }
-      end), computes = computes, limits = capacity, tostring = tostring, command = command, tvm_ffi = tvm_ffi or false, cuda = cuda,
+      end), computes = computes, limits = capacity, tostring = tostring, command = command,
+      tvm_ffi = tvm_ffi or false, cuda = cuda,
       torch_devices = cuda and '("cpu", "cuda")' or '"cpu"',
       places = cuda and "of the processor or a GPU" or "in the processor's memory",
     }

@@ -236,9 +236,9 @@ local function check_use_of(op, reads, ops)
   end
   for output in text.sorted_pairs(reads) do
     if not used[output] then
-      text.fail(op.where("backward", "reads"), "backward.reads: the gradient of '%s' has no use for '%s'; leave it out, or "
-        .. "write the op with it: of m + log(sum(exp(x - m))) a gradient reads the sum where m is detach(...)", op.name,
-        output)
+      text.fail(op.where("backward", "reads"), "backward.reads: the gradient of '%s' has no use for '%s'; leave it "
+        .. "out, or write the op with it: of m + log(sum(exp(x - m))) a gradient reads the sum where m is detach(...)",
+        op.name, output)
     end
   end
 end

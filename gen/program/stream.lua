@@ -454,6 +454,22 @@ local function without(pass)
   return powered and "power" or not pass.peak and "zero" or nil
 end
 
+-- The masks that all must hold for a product not to be 0, or nil.
+local function masks_of(node)
+  local mask, value = expr.masked(node)
+  local others = node.op == "mul" and { masks_of(node[1]), masks_of(node[2]) } or { value and masks_of(value) }
+  for _, other in pairs(others) do
+    mask = mask and expr.all_of(mask, other) or other
+  end
+  return mask
+end
+
+-- A number that is -infinity where masks make a product 0; nil of none.
+local function none_where_zero(product)
+  local mask = masks_of(product)
+  return mask and expr.select(mask, 0, -math.huge)
+end
+
 -- What a pass's values read elsewhere becomes leaves: reads.lua. Notes whether there are random numbers.
 local function find_elsewhere(record, pass)
   local function apart(values)
@@ -559,9 +575,9 @@ function stream.make(op, values)
   end
   for _, pass in ipairs(record.passes) do
     pass.without = without(pass)
-    if pass.without == "power" and record.masked == 0 then
-      record.mask = pass.values[1].node
-      record.masked = placed(record.mask)
+    if pass.without and record.masked == 0 then
+      record.mask = pass.without == "power" and pass.values[1].node or none_where_zero(pass.values[1].node)
+      record.masked = record.mask and placed(record.mask) or 0
     end
     for _, value in ipairs(pass.values) do
       expr.visit({ value.node }, function(node)

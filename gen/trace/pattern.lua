@@ -299,8 +299,8 @@ local patterns = {
   },
 }
 
--- Whether each of some products has axes that both its factors have, as heads of attention are: what is between steps is
--- large then beside the operands.
+-- Whether each of some products has axes that both its factors have, as heads of attention are: what is between steps
+-- is large then beside the operands.
 local function are_batched(record)
   for _, step in ipairs(record.steps) do
     if #step.batch == 0 and step.a.op ~= "const" and step.b.op ~= "const" then

@@ -307,6 +307,16 @@ local function sums_in_order(op)
   return op.template == "contract"
 end
 
+-- The stream that an op's kernels are, or that all of their products are in; nil of others.
+local function stream_of(op)
+  for _, run in ipairs(op.sequence and op.sequence.of_streams and op.sequence.runs or {}) do
+    if run.programs.stream then
+      return run.programs.stream
+    end
+  end
+  return op.stream or nil
+end
+
 -- Whether an op's kernels are streams, or made of some, that leave out terms which a mask makes zero.
 local function leaves_out(op)
   local found = op.stream and op.stream.leaves_out
@@ -427,8 +437,9 @@ function trace.op(op)
   check_in_place(op)
   op.magnitudes = magnitudes_of(op)
   op.work = expr.work(roots_of(op))
-  op.masked = op.stream and op.stream.masked or 0
-  op.leaves_out = leaves_out(op) and (op.masked == 0 or op.stream.by_indexes or false)
+  local streamed = stream_of(op)
+  op.masked, op.mask = streamed and streamed.masked or 0, streamed and streamed.mask
+  op.leaves_out = leaves_out(op) and (op.masked == 0 or streamed.by_indexes or false)
   op.read_at = read_at(op)
   op.apart = by_operand(op, apart.of)
   op.extremes = by_operand(op, has_extreme)

@@ -27,7 +27,7 @@ unsigned lathe_version(void);
 /* clang-format off */
 
 /* F16: the bits of IEEE 754's binary16. I8 and U8: whole numbers that stand for numbers, computed in f32. I64: indexes
- * and seeds. Of an operand, LATHE_VARIANT_DTYPE is the type that the plan is made for; COMPUTED the one it computes in. */
+ * and seeds. Of an operand, VARIANT is the type that the plan is made for, COMPUTED the one that it computes in. */
 typedef enum lathe_dtype {
   LATHE_F64, LATHE_F32, LATHE_F16, LATHE_BF16, LATHE_I8, LATHE_U8, LATHE_I64,
   LATHE_DTYPES, LATHE_VARIANT_DTYPE, LATHE_COMPUTED_DTYPE

@@ -126,8 +126,7 @@ static void run_part(void *context, size_t nth) {
     const lathe_operand *operand = &op->operands[o];
     const size_t size = lathe_dtype_size(lathe_dtype_of_operand(operand, v->dtype));
     if (operand->ndim > 0 && operand->dim[0] == op->cut - 1)
-      args.buf[o] =
-          (char *)args.buf[o] + first * (lathe_elements(op, o, args.dim) / all) * size;
+      args.buf[o] = (char *)args.buf[o] + first * (lathe_elements(op, o, args.dim) / all) * size;
   }
   args.dim[op->cut - 1] = start_of(all, call->parts, nth + 1) - first;
   if (args.workspace)

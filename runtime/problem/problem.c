@@ -103,8 +103,9 @@ int problem_home(const problem *p, int operand) {
 
   for (int o = 0; o < operand && p->special & RANDOM_SAME && !own->output; o++) {
     const lathe_operand *other = &p->op->operands[o];
-    if (!other->output && !(saved & (1u << o | 1u << operand)) && other->dtype == own->dtype && other->index == own->index &&
-        other->ndim == own->ndim && memcmp(other->dim, own->dim, sizeof own->dim) == 0)
+    if (!other->output && !(saved & (1u << o | 1u << operand)) && other->dtype == own->dtype &&
+        other->index == own->index && other->ndim == own->ndim &&
+        memcmp(other->dim, own->dim, sizeof own->dim) == 0)
       return o;
   }
   return operand;

@@ -19,11 +19,16 @@ class Refused(Exception):
 
 
 def statements_of(expression):
-    """The statements ahead of an expression, and the expression."""
+    """The statements ahead of an expression, the expression, and by place its results that are no part of what is
+    timed: those behind `lambda:`."""
     *statements, last = ast.parse(expression).body
     if not isinstance(last, ast.Expr):
         raise Refused(f"expected an expression at the end of '{expression}'")
-    return statements, last.value
+    results = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
+    later = {place: one.body for place, one in enumerate(results) if isinstance(one, ast.Lambda)}
+    timed = [one for one in results if not isinstance(one, ast.Lambda)]
+    whole_value = timed[0] if later and len(timed) == 1 else ast.Tuple(timed, ast.Load()) if later else last.value
+    return statements, whole_value, later
 
 
 def loop_of(statements, value, names, known):

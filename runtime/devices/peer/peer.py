@@ -65,11 +65,17 @@ class Problem:
     def __init__(self, library, memory, lines):
         self.library, self.work = library, Work(library, memory, lines)
         self.calls = library.prepare(self.work)
-        self.results, self.flat = (), {}
+        self.results, self.flat, self.later = (), {}, {}
+        if self.work.expression and not self.work.gradient:
+            statements, _, later = statements_of(self.work.expression)
+            self.later = {place: function_of(statements, value, self.work.inputs, dict(library.known))
+                          for place, value in later.items()}
 
     def time(self, calls):
         taken, result = self.calls.time(calls)
-        self.results, self.flat = result if isinstance(result, (tuple, list)) else (result,), {}
+        self.results, self.flat = list(result) if isinstance(result, (tuple, list)) else [result], {}
+        for place, once in self.later.items():
+            self.results.insert(place, once(**self.work.inputs))
         outputs = self.work.outputs
         if len(self.results) != len(outputs):
             raise Refused(f"expected {len(outputs)} results ({', '.join(outputs)}), found {len(self.results)}")

@@ -51,7 +51,7 @@ class Torch:
 
     def forward(self, work):
         """What the expression computes, as a function that is compiled once for all operands of one kind."""
-        statements, value = statements_of(work.expression)
+        statements, value, _ = statements_of(work.expression)
         if not self.compiled:
             return function_of(statements, value, work.inputs, dict(self.known))
         kind = (work.expression, work.gradient, *((name, getattr(one, "dtype", None), getattr(one, "shape", None))
@@ -76,7 +76,7 @@ class Torch:
         """What is timed, as statements and a value, what they know by name, and a function that makes operands ready
         for them."""
         if not (self.compiled or work.gradient):
-            return *statements_of(work.expression), dict(self.known), lambda operands: operands
+            return *statements_of(work.expression)[:2], dict(self.known), lambda operands: operands
         forward = self.forward(work)
         if not work.gradient:
             return [], call_of("_forward", work.inputs), {"_forward": forward}, lambda operands: operands
