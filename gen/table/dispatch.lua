@@ -117,7 +117,7 @@ local function op_row(out, op, index_of)
   local rounded_terms, extremes, saved, read = 0, 0, 0, {}
   for i, o in ipairs(op.operands) do
     read[i - 1] = op.read_at[o.name]
-    saved = saved | (o.saved and not o.output and 1 << i - 1 or 0)
+    saved = saved | (index_of[op.forward] and op.saved[o.name] and 1 << i - 1 or 0)
     rounded_terms = rounded_terms | (o.rounded and 1 << i - 1 or 0)
     extremes = extremes | (op.extremes[i - 1] and 1 << i - 1 or 0)
   end
@@ -313,7 +313,7 @@ end
 -- The rows of those of an op's variants that are built for one kind of devices, and a lathe_kernels for each of their
 -- types: for programs that are linked with the library.
 function dispatch.kernels(op, kind)
-  local arrays, externs, backend_at, backend_rows, types, by_type = {}, {}, {}, {}, {}, {}
+  local arrays, externs, backend_at, backend_rows, of_types, by_type = {}, {}, {}, {}, {}, {}
   for _, v in ipairs(op.planned) do
     if v.backend.kind == kind and not v.disabled then
       if not backend_at[v.backend] then
@@ -322,14 +322,14 @@ function dispatch.kernels(op, kind)
       end
       if not by_type[v.dtype] then
         by_type[v.dtype] = { dtype = v.dtype, kernels = ("lathe_%s_%s_%s"):format(op.name, v.dtype, kind), rows = {} }
-        types[#types + 1] = by_type[v.dtype]
+        of_types[#of_types + 1] = by_type[v.dtype]
       end
       table.insert(by_type[v.dtype].rows, variant_row(externs, op, v, "&op", backend_at[v.backend]))
     end
   end
   local forward = op.forward and ("&(const lathe_op){ .name = %s }"):format(text.c_string(op.forward.name))
   local fields, rows = op_fields(arrays, op, forward), {}
-  for _, t in ipairs(types) do
+  for _, t in ipairs(of_types) do
     rows[#rows + 1] = ("\nstatic const lathe_variant %s_rows[] = {\n%s};\n\n"):format(t.kernels, aligned(t.rows))
     rows[#rows + 1] = ("const lathe_kernels %s = { &op, LATHE_%s, LATHE_%s, %d, %s_rows, %s, 0x%08x };\n"):format(
       t.kernels, t.dtype:upper(), kind:upper(), #t.rows, t.kernels, number(op.ulp[t.dtype]), mark_of(op, t.dtype))

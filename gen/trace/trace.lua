@@ -425,6 +425,30 @@ local function read_at(op)
   return found
 end
 
+-- Of a gradient's inputs that are results of the op itself: by name, those that the other inputs say; and the axes
+-- along which their elements do not stand for themselves.
+local function saved_of(op)
+  local has, known, bound = {}, {}, 0
+  for _, list in ipairs { op.operands, op.scalars } do
+    for _, item in ipairs(list) do
+      has[item.name] = true
+    end
+  end
+  local is_whole = true
+  for _, list in ipairs(op.forward and { op.forward.operands, op.forward.scalars } or {}) do
+    for _, item in ipairs(list) do
+      is_whole = is_whole and (item.output or has[item.name])
+    end
+  end
+  for _, value in ipairs(op.forward and op.forward.values or {}) do
+    if has[value.operand.name] then
+      known[value.operand.name] = is_whole
+      bound = bound | value.operand.axes & ~apart.of(value)
+    end
+  end
+  return known, bound
+end
+
 -- Checks what an op computes, and finds what follows from its graph.
 function trace.op(op)
   text.about(op)
@@ -441,7 +465,11 @@ function trace.op(op)
   op.masked, op.mask = streamed and streamed.masked or 0, streamed and streamed.mask
   op.leaves_out = leaves_out(op) and (op.masked == 0 or streamed.by_indexes or false)
   op.read_at = read_at(op)
-  op.apart = by_operand(op, apart.of)
+  local known, bound = saved_of(op)
+  op.saved = known
+  op.apart = by_operand(op, function(value)
+    return apart.of(value) & ~bound
+  end)
   op.extremes = by_operand(op, has_extreme)
   op.cut = cut.of(op, roots_of(op))
   op.roughest, op.roughest_ulp = magnitude.roughest(roots_of(op))

@@ -6,7 +6,7 @@
 #include "problem.h"
 
 /* Fills them in, of a problem whose other inputs are drawn and repeat (sampling.h) after so many places of each
- * dimension. Those for which that is not enough to know stay as drawn. False where there is no memory. */
+ * dimension; of an op that was not built they stay as drawn. False where there is no memory. */
 bool saved_fill(problem *p, const size_t *different);
 
 #endif
