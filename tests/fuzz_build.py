@@ -16,6 +16,7 @@ REFUSALS = [
     r"nothing of what '.*' reads has a derivative",
     r"at: a place varies over .* which an extreme that is read there is over", r"at: the index '.*' is read at the point",
     r"backward: at\(\.\.\.\) (along an axis|times what an index|whose place varies over an axis)",
+    r"backward\.reads: the gradient of '.*' has no use for",
     r"expected at most 24 operands",
     r"expected at most 24 reductions",
     # Of a chain that fuzz_products.py has too few layers for, or whose gradient has other products besides.

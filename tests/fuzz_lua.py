@@ -122,7 +122,8 @@ def spec_of(op, rng):
     sizes = ", ".join(f"{d} = {e}" for d, e in zip(op.dims, [11, 5, 37, 6, 35, 9, 4, 20][-len(op.dims):]))
     backward = ""
     if op.backward:
-        backward = f"  backward = {{ variants = {{ {', '.join(op.gradient_rows)} }} }},\n"
+        reads = f"reads = {{ {', '.join(map(repr, op.reads))} }}, " if op.reads else ""
+        backward = f"  backward = {{ {reads}variants = {{ {', '.join(op.gradient_rows)} }} }},\n"
     writer = Writer(rng, op)
     function = writer.function()
     return (f'local vector = include "include/vector.lua"\n\n{"".join(writer.top)}op "{op.name}" {{\n'

@@ -43,6 +43,7 @@ class FuzzOp:
     gradient_rows: list  # the same of its gradient
     lua: str = ""
     types: dict = dataclasses.field(default_factory=dict)  # of outputs whose type is not the op's
+    reads: list = dataclasses.field(default_factory=list)  # outputs that its gradient reads
 
     def nodes(self):
         """All of them, arguments first."""

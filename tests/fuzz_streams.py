@@ -19,6 +19,7 @@ class Stream(Nest):
         self.made, self.number = factory.made, factory.number
         self.batch = rng.choice([(), ("h",), ("h",)])
         self.rows = (*self.batch, *rng.choice([(), (), ("g",)]), "s")
+        self.reads, self.types = [], {}
 
     def over(self, kind, x, axis="t"):
         return Node(kind, (x,), place=x.place - {axis}, over=(axis,))
@@ -81,6 +82,8 @@ class Stream(Nest):
         peak = self.over("maximum", x)
         if rng.random() < 0.15:
             peak = made("max", peak, factory.operand(self.batch))
+        reads = rng.random() < 0.5
+        peak = made("detach", peak) if reads or rng.random() < 0.3 else peak
         p = made("exp", made("sub", x, peak))
         total = self.over("sum", p)
         if rng.random() < 0.2:
@@ -92,8 +95,10 @@ class Stream(Nest):
         found = {"r0": made("div", self.over("sum", made("mul", p, v)), total)}
         if rng.random() < 0.3:
             found["r0"] = self.over("sum", made("mul", made("div", p, total), v))
-        if rng.random() < 0.3:
+        if rng.random() < (0.7 if reads else 0.3):
             found["r1"] = made("add", made("log", total), peak)
+            self.types = {"r1": "computed"} if rng.random() < 0.5 else {}
+        self.reads = [name for name in found if reads and rng.random() < 0.8]
         return found
 
 
@@ -144,13 +149,15 @@ class Sequence(Stream):
 def make_stream(rng, name, kind=Stream):
     dtypes = rng.choice(PRECISIONS)
     factory = Factory(rng, dtypes)
-    outputs, place = kind(rng, factory).outputs(), {}
+    made = kind(rng, factory)
+    outputs, place = made.outputs(), {}
     for output, node in outputs.items():
         axes = sorted(node.place)
         rng.shuffle(axes)
         place[output] = tuple(axes)
     op = FuzzOp(name, "nest", [], factory.inputs, factory.scalars, outputs, place,
-                rng.random() < (0.4 if kind is Sequence else 0.3), dtypes, ["'default'"], ["'default'"])
+                made.reads != [] or rng.random() < (0.4 if kind is Sequence else 0.3), dtypes, ["'default'"],
+                ["'default'"], types=made.types, reads=made.reads)
     prune(op)
     op.backward = op.backward and has_gradient(op)
     op.dims = sorted({axis for i in op.inputs for axis in i.place})

@@ -77,10 +77,19 @@ function definitions.write(backends)
   }
   local fields = variant_fields(backends)
   table.move(fields, 1, #fields, #out + 1, out)
+  local function field(row, is_optional)
+    local luals = row.luals or row[2]
+    out[#out + 1] = string.format("---@field %s%s %s %s", row[1], is_optional and "?" or "", luals, row.doc)
+  end
   out[#out + 1] = "\n---@class lathe.op"
   for _, row in ipairs(keys.rows) do
-    out[#out + 1] = string.format("---@field %s%s %s %s", row[1], row.optional and "?" or "",
-      row.luals or row[2], row.doc)
+    field(row, row.optional)
+  end
+  out[#out + 1] = "\n---@class lathe.backward\n---@field reads? string[] Outputs of the op that its gradient reads."
+  for _, row in ipairs(keys.rows) do
+    if text.contains(keys.of_backward, row[1]) then
+      field(row, true)
+    end
   end
   out[#out + 1] = "\n---@param name string\n---@return fun(keys: lathe.op)\nfunction op(name) end\n"
   out[#out + 1] = "---A file inside specs/; returns what it returns.\n---@param path string\n"

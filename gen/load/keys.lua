@@ -42,7 +42,7 @@ keys.rows = {
       .. "that input)." },
   { "backward", "boolean", "table", optional = true, luals = "boolean|lathe.backward",
     doc = "Whether an op NAME_backward computes its gradient; a table says what differs from the op itself: ulp, "
-      .. "variants, sizes, peers." },
+      .. "variants, sizes, peers; and which of the op's outputs the gradient reads: reads = { \"o\" }." },
   { "variants", "table", optional = true, luals = "(lathe.variant|\"default\")[]",
     doc = "Rows of tuning parameters: { backend = \"avx2\", unroll = { 1, 4 } }; lists multiply out. dtypes = \"f16\" "
       .. "makes a row one of some precisions only. \"default\" stands for the rows that ops of its kind have without "
@@ -55,6 +55,9 @@ keys.rows = {
     doc = "The same computation for others: { numpy = \"x + y\", torch = \"x + y\" }. Statements may come first, "
       .. "each with a ; after it; several outputs are parted by commas, in their order." },
 }
+
+-- Those that a table of backward may have as well.
+keys.of_backward = { "doc", "peers", "sizes", "ulp", "variants" }
 
 local by_key, key_names = {}, {}
 for _, row in ipairs(keys.rows) do

@@ -205,10 +205,6 @@ local function name_of(operand)
   return operand.name
 end
 
--- What backward = { ... } may say of all ops of a gradient; of the one by an input x alone, where there are several,
--- dx = { ... } in it.
-local backward_keys = { "doc", "peers", "sizes", "ulp", "variants" }
-
 -- The outputs that a gradient may read, by name: what backward.reads lists.
 local function check_reads(op, list)
   local found, where = {}, op.where("backward", "reads")
@@ -243,10 +239,11 @@ local function check_use_of(op, reads, ops)
   end
 end
 
--- Refuses what a spec says under backward, or under one derivative in it, that is none of these. more: further keys;
+-- Refuses what a spec says under backward, of all ops of a gradient, or in it under one derivative, of the op by that
+-- input alone, that is none of key_rows.of_backward. more: further keys;
 -- whole: the one op of a gradient, of whose derivatives none has keys of its own.
 local function check_backward(op, said, more, whole, ...)
-  local known = table.move(more, 1, #more, #backward_keys + 1, { table.unpack(backward_keys) })
+  local known = table.move(more, 1, #more, #key_rows.of_backward + 1, { table.unpack(key_rows.of_backward) })
   local what = table.concat({ "backward", ... }, ".")
   for key, value in text.sorted_pairs(said) do
     local where = op.where("backward", ...)
