@@ -80,15 +80,15 @@ class Stream(Nest):
             return {"r0": self.over("sum", made("mul", self.weight(), self.operand((*self.batch, "t", "e"))))}
         x, v = self.score(), self.operand((*self.batch, "t", "e"))
         peak = self.over("maximum", x)
-        if rng.random() < 0.15:
+        if rng.random() < 0.15 and factory.free:
             peak = made("max", peak, factory.operand(self.batch))
         reads = rng.random() < 0.5
         peak = made("detach", peak) if reads or rng.random() < 0.3 else peak
         p = made("exp", made("sub", x, peak))
         total = self.over("sum", p)
-        if rng.random() < 0.2:
+        if rng.random() < 0.2 and factory.free:
             total = made("add", total, made("exp", made("sub", factory.operand(self.batch), peak)))
-        if rng.random() < 0.15:
+        if rng.random() < 0.15 and factory.free:
             p = made("mul", p, factory.operand(factory.some((*self.rows, "t"), 1)))
         elif rng.random() < 0.15:
             p = made("select", self.mask(), p, self.number(0.0))

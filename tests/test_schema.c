@@ -642,7 +642,8 @@ const struct CMUnitTest schema_tests[] = {
     ACCEPTS("an output of a type of its own", 4, "  outputs = { y = { \"n\", dtype = \"u8\" } },"),
     REFUSES("an unknown type of an output", 4, "  outputs = { y = { \"n\", dtype = \"i4\" } },",
             "specs/t.lua:4: outputs.y: an operand has the precisions under 'dtypes', or a dtype of "
-            "its own; expected 'f64', 'f32', 'f16', 'bf16', 'i8' or 'u8', found dtype = 'i4' (did "
+            "its own; expected 'f64', 'f32', 'f16', 'bf16', 'i8', 'u8' or 'computed', found dtype "
+            "= 'i4' (did "
             "you mean 'i8'?)"),
     REFUSES("an input of a type beside which none is computed", 3,
             "  inputs = { x = { \"n\", dtype = \"f64\" } },",
@@ -652,12 +653,12 @@ const struct CMUnitTest schema_tests[] = {
         "a type in the place of a dimension", 3, "  inputs = { x = { \"n\", \"i8\" } },",
         "specs/t.lua:3: inputs.x: expected names of dimensions, found the type 'i8'; write dtype "
         "= \"i8\" beside them, as in { \"n\", dtype = \"i8\" }; there are 'f64', 'f32', 'f16', "
-        "'bf16', 'i8' or 'u8', or \"i64\" for one integer in all"),
+        "'bf16', 'i8', 'u8' or 'computed', or \"i64\" for one integer in all"),
     REFUSES("a type in the place of an output's dimension", 4,
             "  outputs = { y = { \"n\", \"i64\" } },",
             "specs/t.lua:4: outputs.y: expected names of dimensions, found the type 'i64'; write "
             "dtype = \"i64\" beside them, as in { \"n\", dtype = \"i8\" }; there are 'f64', 'f32', "
-            "'f16', 'bf16', 'i8' or 'u8'"),
+            "'f16', 'bf16', 'i8', 'u8' or 'computed'"),
     REFUSES("a range beyond that of an operand's type", 3,
             "  inputs = { x = { \"n\", dtype = \"u8\", range = { -1, 1 } } },",
             "specs/t.lua:3: inputs.x: expected a range within that of u8, 0 to 255, found -1 to 1"),
@@ -998,7 +999,8 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("another dtype of an input", 0,
             ROWS_WITH("{ dtype = \"i32\" }", "{ \"rows\" }", "sum(x, \"cols\")", ""),
             "specs/t.lua:3: inputs.t: an operand has the precisions under 'dtypes', or a dtype of "
-            "its own; expected 'f64', 'f32', 'f16', 'bf16', 'i8' or 'u8', or \"i64\" for one "
+            "its own; expected 'f64', 'f32', 'f16', 'bf16', 'i8', 'u8' or 'computed', or \"i64\" "
+            "for one "
             "integer in all, found dtype = 'i32' (did you mean 'f32'?)"),
     REFUSES("a scalar without use", 2, "  doc = \"x\", scalars = { a = 1 },",
             "specs/t.lua:5: compute: 'a' is declared but is no parameter of the function"),
@@ -1022,7 +1024,17 @@ const struct CMUnitTest schema_tests[] = {
     REFUSES("an unknown key of a gradient", 9,
             "  variants = { { backend = \"scalar\" } }, backward = { ulps = { f32 = 2 } },",
             "specs/t.lua:9: backward: unknown key 'ulps' (did you mean 'ulp'?); expected 'doc', "
-            "'peers', 'sizes', 'ulp' or 'variants'"),
+            "'peers', 'sizes', 'ulp', 'variants' or 'reads'"),
+    REFUSES("a gradient that reads what is no output", 9,
+            "  variants = { { backend = \"scalar\" } }, backward = { reads = { \"z\" } },",
+            "specs/t.lua:9: backward.reads: expected a list of outputs, of 'y', found \"z\""),
+    REFUSES(
+        "a gradient that reads what it has no use for", 9,
+        "  variants = { { backend = \"scalar\" } }, backward = { reads = { \"y\" } },",
+        "specs/t.lua:9: backward.reads: the gradient of 't' has no use for 'y'; leave it out, or "
+        "write the op with it"),
+    ACCEPTS("a gradient that reads a result", 5,
+            "  compute = function(x) return exp(x) end, backward = { reads = { \"y\" } },"),
     REFUSES("peers of several ops of a gradient together", 0,
             ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",
                       "backward = { peers = { numpy = \"dy\" } },"),
@@ -1075,7 +1087,7 @@ const struct CMUnitTest schema_tests[] = {
         "  variants = { { backend = \"scalar\" } }, backward = { dx = { ulp = 2 } },",
         "specs/t.lua:9: backward: unknown key 'dx'; the gradient is one op, 't_backward': write "
         "what stands there in backward itself, such as backward = { variants = ... }; expected "
-        "'doc', 'peers', 'sizes', 'ulp' or 'variants'"),
+        "'doc', 'peers', 'sizes', 'ulp', 'variants' or 'reads'"),
     ACCEPTS(
         "what differs between the ops of a gradient", 0,
         ROWS_WITH("{}", "{ \"rows\", \"cols\" }", "x * t",

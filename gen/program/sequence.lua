@@ -138,23 +138,24 @@ function maker:cut_factors(nodes, splits, is_cut)
   return cuts
 end
 
--- Adds to some cuts in nodes the reductions of a tile's rows or columns alone for which nothing of the tile is needed.
-function maker:cut_beside(nodes, tile, cuts)
-  local is_cut = {}
-  for _, node in ipairs(cuts) do
-    is_cut[node] = true
+-- The reductions in some nodes, of a tile's rows or columns alone, for which nothing of the tile is needed; those that
+-- are below the nodes.
+function maker:beside_tile(nodes, tile)
+  local cuts, is_root = {}, {}
+  for _, node in ipairs(nodes) do
+    is_root[node] = true
   end
   self:walk(nodes, function(node)
-    local is_beside = expr.reduces(node) and node.axes & ~tile == 0 and not is_cut[node]
+    local is_beside = expr.reduces(node) and node.axes & ~tile == 0
     self:walk(is_beside and { node } or {}, function(under)
       is_beside = is_beside and under.axes & tile ~= tile
       return is_beside
     end)
-    if is_beside then
-      cuts[#cuts + 1], self.is_beside[node] = node, true
-    end
-    return not is_beside and not is_cut[node]
+    self.is_beside[node] = is_beside
+    cuts[#cuts + 1] = is_beside and not is_root[node] and node or nil
+    return not is_beside or is_root[node]
   end)
+  return cuts
 end
 
 local function size_of(set)
@@ -349,13 +350,34 @@ function maker:find(values)
     local cuts = self:cut_factors(nodes, true, function(factor)
       return factor.axes & ~tile ~= 0
     end)
-    self:cut_beside(nodes, tile, cuts)
     found = #cuts > 0 and self:try("stream", values, cuts) or nil
     if found then
       break
     end
   end
   return found or self:try_apart(values)
+end
+
+-- Takes up runs that compute what is beside a tile, where some value is a stream of it then and is none before. The
+-- values that are left.
+function maker:add_beside(values)
+  local nodes = nodes_of(values)
+  for _, tile in ipairs(self:tiles_in(nodes)) do
+    local cuts = self:beside_tile(nodes, tile)
+    for _, value in ipairs(#cuts > 0 and values or {}) do
+      if not self:try("stream", { value }, {}) and self:try("stream", { value }, cuts) then
+        self:split(self:values_of(cuts))
+        local beside, left = {}, {}
+        for _, each in ipairs(values) do
+          local list = self.is_beside[each.node] and beside or left
+          list[#list + 1] = each
+        end
+        self:split(beside)
+        return left
+      end
+    end
+  end
+  return values
 end
 
 -- The values under some others that runs without a nest compute.
@@ -572,7 +594,7 @@ function sequence.make(op, values, of_streams)
       self.read_by[node.op == "read" and node[1] or false] = { read = node, value = value }
     end)
   end
-  self:split(values)
+  self:split(self:add_beside(values))
   local is_nest = #self.runs == 1 and self.runs[1].template == "nest" or of_streams and self.is_apart
   if is_nest or launches_of(self.runs) > capacity.launches then
     return nil

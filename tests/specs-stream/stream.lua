@@ -29,6 +29,17 @@ declare("causal", { "f32", "f16", "bf16" }, by_heads, { o = { "b", "h", "g", "s"
   return sum(p * v, "t") / sum(p, "t")
 end, both_ways)
 
+-- What its gradient reads: the result, and the logarithm of a sum with a sink among the keys, which 16 bits are too few
+-- for.
+declare("saved", { "f32", "f16" }, { q = by_heads.q, k = by_heads.k, v = by_heads.v, sink = { "h" } },
+  { o = { "b", "h", "g", "s", "e" }, l = { "b", "h", "g", "s", dtype = "computed" } }, function(q, k, v, sink)
+    local score = select(le(position "t", position "s" + count "t" - count "s"), sum(q * k, "d"), -inf)
+    local m = detach(max(max(score, "t"), sink))
+    local p = exp(score - m)
+    local all = sum(p, "t") + exp(sink - m)
+    return { o = sum(p * v, "t") / all, l = detach(m + log(all)) }
+  end, { products = "narrow", backward = { reads = { "l", "o" } } })
+
 -- A window, of whose keys none may be left; scores that are bounded and biased by distance, by heads; rows' sums too.
 declare("window", { "f16" }, { q = by_heads.q, k = by_heads.k, v = by_heads.v, slope = { "h" } },
   { o = { "b", "h", "g", "s", "e" }, l = { "b", "h", "g", "s" } }, function(q, k, v, slope, width)
