@@ -21,9 +21,10 @@
   ROW(trace, graph_size) ROW(trace, kind) ROW(trace, magnitude) ROW(trace, move) ROW(trace, operations) \
   ROW(trace, pattern) ROW(trace, power) ROW(trace, saved) ROW(trace, symbol) ROW(trace, trace) \
   ROW(trace, vocabulary) ROW(trace, zero) \
-  ROW(program, chain) ROW(program, nest) ROW(program, passes) ROW(program, products) ROW(program, program) \
-  ROW(program, reads) ROW(program, reductions) ROW(program, reference) ROW(program, sequence) ROW(program, spans) \
-  ROW(program, joined) ROW(program, steps) ROW(program, stream) \
+  ROW(program, chain) ROW(program, cutting) ROW(program, nest) ROW(program, passes) \
+  ROW(program, products) ROW(program, program) ROW(program, reads) ROW(program, reductions) \
+  ROW(program, reference) ROW(program, sequence) ROW(program, spans) ROW(program, joined) ROW(program, steps) \
+  ROW(program, stream) \
   ROW(schedule, backends) ROW(schedule, defaults) ROW(schedule, parts) ROW(schedule, preferences) \
   ROW(schedule, schedule) ROW(schedule, sources) ROW(schedule, variants) \
   ROW(pour, cheaper) ROW(pour, coefficients) ROW(pour, headers) ROW(pour, instruction_sets) ROW(pour, interface) \

@@ -154,7 +154,7 @@ static const lathe_bench %s_bench = {
   .any_zero_sign = %s,
   .rounded_terms = %d, .extremes = %d,
   .roughest = %s, .roughest_ulp = %s,
-  .apart = %s, .saved = 0x%x,
+  .apart = %s, .saved = 0x%x, .said = %s,
   .read = %s,
   .masked = 0x%x, .share = %s, .leaves_out = %s,
   .reference_f64 = %s,
@@ -162,7 +162,8 @@ static const lathe_bench %s_bench = {
 };
 ]], name, #op.sizes, sizes, #op.sets, sets, #op.dtypes, bounds, #op.peers, peers, #op.compared, compared,
     tostring(op.any_zero_sign), rounded_terms, extremes, op.roughest and text.c_string(op.roughest) or "NULL",
-    number(op.roughest_ulp), by_operand(op.apart), saved, by_operand(read), op.masked, share,
+    number(op.roughest_ulp), by_operand(op.apart), saved,
+    tostring(saved ~= 0 and op.says_saved), by_operand(read), op.masked, share,
     tostring(op.leaves_out), f64, wide)
   return "  {\n" .. op_fields(out, op, index_of[op.forward] and ("&lathe_ops[%d]"):format(index_of[op.forward] - 1),
     ("&%s_bench"):format(name)) .. "  },\n"

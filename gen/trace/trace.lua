@@ -425,10 +425,10 @@ local function read_at(op)
   return found
 end
 
--- Of a gradient's inputs that are results of the op itself: by name, those that the other inputs say; and the axes
--- along which their elements do not stand for themselves.
+-- Of a gradient's inputs that are results of the op itself: their names, a set; whether the other inputs say what they
+-- are; and the axes along which their elements do not stand for themselves.
 local function saved_of(op)
-  local has, known, bound = {}, {}, 0
+  local has, found, bound = {}, {}, 0
   for _, list in ipairs { op.operands, op.scalars } do
     for _, item in ipairs(list) do
       has[item.name] = true
@@ -442,11 +442,11 @@ local function saved_of(op)
   end
   for _, value in ipairs(op.forward and op.forward.values or {}) do
     if has[value.operand.name] then
-      known[value.operand.name] = is_whole
+      found[value.operand.name] = true
       bound = bound | value.operand.axes & ~apart.of(value)
     end
   end
-  return known, bound
+  return found, is_whole, bound
 end
 
 -- Checks what an op computes, and finds what follows from its graph.
@@ -465,8 +465,8 @@ function trace.op(op)
   op.masked, op.mask = streamed and streamed.masked or 0, streamed and streamed.mask
   op.leaves_out = leaves_out(op) and (op.masked == 0 or streamed.by_indexes or false)
   op.read_at = read_at(op)
-  local known, bound = saved_of(op)
-  op.saved = known
+  local found, says, bound = saved_of(op)
+  op.saved, op.says_saved = found, says
   op.apart = by_operand(op, function(value)
     return apart.of(value) & ~bound
   end)

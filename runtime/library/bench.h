@@ -59,8 +59,9 @@ struct lathe_bench {
   /* By output, a bit for each dimension: along which its elements stand for themselves, so that those at some places
    * can be asked for alone (sampling.h). */
   unsigned apart[LATHE_MAX_OPERANDS];
-  unsigned
-      saved; /* a bit for each input of a gradient that is a result of gradient_of, by its other inputs */
+  /* A bit for each input of a gradient that is a result of gradient_of; whether the other inputs say what it is. */
+  unsigned saved;
+  bool said;
   /* By operand: the dimensions at whose points one element each is all that is read of it; 0: all are. */
   unsigned read[LATHE_MAX_OPERANDS];
   /* The dimensions whose places say which points masks leave, a bit each, and their share; null where all count. */

@@ -60,7 +60,7 @@ static bool fill(problem *p, int input, const size_t *different) {
 }
 
 bool saved_fill(problem *p, const size_t *different) {
-  const bool has = p->op->bench->saved && problem_has_reference(p->op->gradient_of, p->dtype);
+  const bool has = p->op->bench->said && problem_has_reference(p->op->gradient_of, p->dtype);
 
   for (int o = 0; o < p->op->noperands && has; o++)
     if (p->op->bench->saved & 1u << o && !fill(p, o, different))

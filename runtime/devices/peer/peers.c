@@ -101,8 +101,18 @@ static const char *left_out(const lathe_op *op, lathe_dtype dtype) {
   return NULL;
 }
 
+/* Why a library cannot have the results of the op that its gradient reads; null where it can. */
+static const char *unsaid(const lathe_op *op, const peer *p) {
+  const lathe_op *forward;
+
+  expression_of(op, p, &forward);
+  return forward && op->bench->saved && !op->bench->said
+             ? "the gradient reads a result of operands that it does not have"
+             : NULL;
+}
+
 static void make(const lathe_op *op, lathe_dtype dtype, const peer *p) {
-  const char *why = left_out(op, dtype);
+  const char *left = left_out(op, dtype), *why = left ? left : unsaid(op, p);
   lathe_fn *function = p->function && !why ? p->function(op, dtype, &why) : NULL;
   made *m = &variants[count++];
 
