@@ -69,7 +69,9 @@ class Torch:
         with self.torch.enable_grad():
             results = forward(**inputs)
         results = results if isinstance(results, tuple) else (results,)
-        given = [(one, operands["d" + name]) for name, one in zip(work.results, results) if "d" + name in operands]
+        *_, later = statements_of(work.expression)
+        names = [name for place, name in enumerate(work.results) if place not in later]
+        given = [(one, operands["d" + name]) for name, one in zip(names, results) if "d" + name in operands]
         return {"_of": [one for one, _ in given], "_by": leaves, "_given": [d for _, d in given]}
 
     def call(self, work):
