@@ -25,9 +25,19 @@ is 'leaves a choice of powers where nothing divides' shows chosen 'between = wei
 is 'compares indexes as integers' shows documents 'same(whole(of_query), whole(of_key))'
 is 'has the rest of a gradient beside its stream' shows documents_backward 'b = cut5 dsink = step1'
 is 'has two products of keys in a pass' shows window_backward 'between = weight2'
+is 'computes first what is beside a stream' shows saved_backward 'sum1 = sum of do * o cut1 = sum1'
+is 'reads results in a gradient' shows saved_backward 't2 = select(t1, exp(step8 - l), 0)'
+is 'has what is made of these beside the stream too' shows saved_backward 'dsink = sum1'
 is 'has products of rows and of keys in a pass' shows causal_backward 'between, turned = weight1'
 
 grouped=b=1xh=2xg=2xs=70xt=140xd=24xe=40
+sequences() { # sequences COMMAND...: of sequences, not of streams alone
+  variants='*sequence*'
+  "$@"
+  set -- $?
+  unset variants
+  return "$1"
+}
 
 mkdir -p "$tmp/cpu/out" "$tmp/cpu_faults/out" && cd "$tmp/cpu" || exit 1
 configured_cpu() { configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --disable-vulkan --disable-cuda --disable-amx "$@"; }
@@ -35,7 +45,7 @@ configured_cpu() { configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --disable-vulkan --dis
 is 'configures for processors' configured_cpu $widest REFERENCE_CFLAGS= # of which sizes here take much
 is 'takes the runtime' reuse
 is 'builds kernels in C' ninja out/bench
-on_cpu() { "$bench" --backend cpu --check-only --variant '*stream*' "$@"; }
+on_cpu() { "$bench" --backend cpu --check-only --variant "${variants:-*stream*}" "$@"; }
 right_on_cpu() { # all rows are, and there are some
   on_cpu --dtype all "$@" >"$tmp/rows" 2>&1
   grep -E -A 3 'wrong' "$tmp/rows"
@@ -46,6 +56,8 @@ is 'is right in C' right_on_cpu --size "$grouped,b=2xh=1xg=3xs=150xt=300xd=72xe=
   --op causal,window
 is 'is right in C of gradients' right_on_cpu --size "$grouped,b=1xh=1xg=2xs=300xt=40xd=9xe=17,b=1xh=1xg=1xs=1xt=1xd=1xe=1" \
   --op 'causal_backward,window_backward*'
+is 'is right in C of gradients that read results' sequences right_on_cpu --op saved_backward \
+  --size "$grouped,b=1xh=1xg=2xs=300xt=40xd=9xe=17,b=1xh=1xg=1xs=1xt=1xd=1xe=1"
 is 'is right in C of biases at points' right_on_cpu --op biased --size b=2xh=3xs=70xt=540xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right in C without powers, and of keys that lie apart' right_on_cpu --op weighted,normed \
   --size s=70xt=540xd=24xe=40,s=9xt=70xd=72xe=136,s=3xt=20xd=2100xe=3
@@ -123,7 +135,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
     configure CFLAGS=-O1 KERNEL_CFLAGS=-Og --enable-vulkan --disable-cuda --disable-avx512 --disable-avx2 --disable-sse2 \
       --disable-scalar "$@" && reuse
   }
-  by_vulkan() { "$bench" --backend vulkan --timeout 300 --check-only --variant '*stream*' "$@"; }
+  by_vulkan() { "$bench" --backend vulkan --timeout 300 --check-only --variant "${variants:-*stream*}" "$@"; }
   right_by_vulkan() { by_vulkan --dtype all "$@"; }
   gradients_by_vulkan() { by_vulkan --op causal_backward --size "$grouped,b=1xh=1xg=2xs=70xt=150xd=72xe=136" "$@"; }
   is 'configures for Vulkan' prepare vulkan
@@ -133,6 +145,7 @@ if grep -q '^vulkan .* ready' "$tmp/backends"; then
   is 'is right of gradients by Vulkan' gradients_by_vulkan --dtype f32
   # By kernels that are those of f32 but for what they read and store; those of bf16 are run with special values below.
   is 'is right of gradients by Vulkan in f16' gradients_by_vulkan --dtype f16 --no-probe
+  is 'is right of gradients that read results by Vulkan' sequences right_by_vulkan --no-probe --op saved_backward --size "$grouped"
   is 'is right of biases at points by Vulkan' right_by_vulkan --op biased --size b=2xh=3xs=70xt=140xd=24xe=40
   is 'is right without powers by Vulkan' right_by_vulkan --op 'weighted,normed*' --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
   is 'is right by Vulkan of what products of matrices do too' right_by_vulkan --no-probe --op 'gated*' --size "$gated"
@@ -166,11 +179,12 @@ is 'builds the driver' emulator_driver
 is 'configures' configure_emulator
 is 'takes the runtime' reuse
 is 'builds kernels' ninja out/bench
-streams() { emulated --variant '*stream*' "$@"; }
+streams() { emulated --variant "${variants:-*stream*}" "$@"; }
 # Tiles of 64 and 128 rows, keys and columns, and parts of them; terms for both depths, and beyond both.
 is 'is right' streams --op causal,window --size "$grouped,b=2xh=1xg=1xs=150xt=200xd=72xe=136"
 is 'is right of gradients' streams --op 'causal_backward,window_backward*' \
   --size "$grouped,b=1xh=1xg=1xs=150xt=200xd=72xe=136,b=1xh=1xg=2xs=128xt=150xd=128xe=64"
+is 'is right of gradients that read results' sequences streams --op saved_backward --size "$grouped,b=1xh=1xg=2xs=128xt=150xd=128xe=64"
 is 'is right of biases at points' streams --op biased --size b=2xh=3xs=70xt=140xd=24xe=40,b=1xh=1xs=130xt=70xd=72xe=72
 is 'is right by plain arithmetic' streams --op weighted,normed --size s=70xt=140xd=24xe=40,s=9xt=70xd=72xe=136
 is 'is right of what products of matrices do too' streams --op 'gated*' --size "$gated"
