@@ -51,7 +51,7 @@ end
 -- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, template,
 -- needs, variants, image, nth }, nth of a file's images; one for each precision, enabled backend and implementation,
 -- or for a variant whose parameters need an extension where a backend has these apart; and of products one that
--- `narrows` what is only a product's factor to the op's type (types.of_temporary). A sequence has its part, with
+-- `narrows` what is only a product's factor to the op's type (types.of_temporary), of which streams leave none. A sequence has its part, with
 -- `runs`, and one for each of these, with `run`, its number, and variants { name, ... } like the sequence's. An op that
 -- is left out has no files.
 function sources.of(op)
@@ -94,7 +94,8 @@ function sources.of(op)
     if not variant.disabled then
       local alone = backend.needs_apart and #variant.params_need > 0
       local of = "__" .. backend.name .. (variant.implementation and "_" .. variant.implementation or "")
-      local narrows = variant.template ~= "stream" and variant.params.products == "narrow"
+      local is_streamed = variant.template == "stream" or op.sequence and op.sequence.of_streams
+      local narrows = not is_streamed and variant.params.products == "narrow"
       local stem = alone and variant.name or op.name .. "_" .. variant.dtype .. of .. (narrows and "_narrow" or "")
       if not parts[stem] then
         parts[stem] = {
