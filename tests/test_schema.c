@@ -1027,7 +1027,7 @@ const struct CMUnitTest schema_tests[] = {
             "'peers', 'sizes', 'ulp', 'variants' or 'reads'"),
     REFUSES("a gradient that reads what is no output", 9,
             "  variants = { { backend = \"scalar\" } }, backward = { reads = { \"z\" } },",
-            "specs/t.lua:9: backward.reads: expected a list of outputs, of 'y', found \"z\""),
+            "specs/t.lua:9: backward.reads: expected a list of outputs, of 'y', found 'z'"),
     REFUSES(
         "a gradient that reads what it has no use for", 9,
         "  variants = { { backend = \"scalar\" } }, backward = { reads = { \"y\" } },",
