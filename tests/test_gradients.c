@@ -48,7 +48,7 @@ static long double *numbers(size_t count) {
 }
 
 /* The op's operands: its inputs as in the gradient's problem, or one half where the gradient does not need
- * them; outputs with the derivatives as weights. */
+ * them; outputs with the derivatives as weights, 0 where no gradient goes through. */
 static void forward_make(forward *f, const problem *p) {
   const lathe_op *op = p->op->gradient_of;
   int magnitudes = op->noperands;
@@ -67,13 +67,12 @@ static void forward_make(forward *f, const problem *p) {
     values = numbers(f->elements[o]);
     f->args.buf[o] = values;
     for (size_t i = 0; i < f->elements[o]; i++)
-      values[i] = 0.5L;
+      values[i] = op->operands[o].output ? 0 : 0.5L;
     if (same >= 0 && floating)
       lathe_dtype_widen_long(p->dtype, p->input[same], f->elements[o], values);
     else if (same >= 0)
       memcpy(values, p->input[same], f->elements[o] * sizeof(int64_t));
     if (op->operands[o].output) {
-      assert_true(same >= 0);
       f->weight[o] = values;
       f->args.buf[o] = numbers(f->elements[o]);
       f->args.buf[magnitudes++] = numbers(f->elements[o]);

@@ -1032,7 +1032,8 @@ const struct CMUnitTest schema_tests[] = {
         "a gradient that reads what it has no use for", 9,
         "  variants = { { backend = \"scalar\" } }, backward = { reads = { \"y\" } },",
         "specs/t.lua:9: backward.reads: the gradient of 't' has no use for 'y'; leave it out, or "
-        "write the op with it"),
+        "write the op with it: of m + log(sum(exp(x - m))) a gradient reads the sum where m is "
+        "detach(...)"),
     ACCEPTS("a gradient that reads a result", 5,
             "  compute = function(x) return exp(x) end, backward = { reads = { \"y\" } },"),
     REFUSES("peers of several ops of a gradient together", 0,

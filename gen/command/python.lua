@@ -231,10 +231,10 @@ local function add_torch(row)
 end
 
 -- How the gradient of an op is put together of the ops that compute it: calls { needs, results, text }, in which saved
--- are tensors, numbers the other arguments, and slopes what came; and what is returned, for each argument. nil where
--- the package lacks one of these ops. all: the ops that there are.
+-- are tensors, numbers the other arguments, and slopes what came; what is returned, for each argument; and the results
+-- through which no gradient goes. nil where the package lacks one of these ops. all: the ops that there are.
 local function gradient_of(row, rows, all)
-  local saved, numbers, calls, by_name, returned = {}, {}, {}, {}, {}
+  local saved, numbers, calls, by_name, returned, is_asked = {}, {}, {}, {}, {}, {}
   for i, p in ipairs(row.parameters) do
     by_name[p.operand and p.operand.name or p.name] = { at = i - 1, is_number = p.value or p.is_integer }
     returned[i] = "None"
@@ -261,7 +261,9 @@ local function gradient_of(row, rows, all)
       lacking = lacking - 1
       local needs = {}
       local given = joined(other.parameters, ", ", function(p)
-        return argument(p.operand and p.operand.name or p.name)
+        local named = p.operand and p.operand.name or p.name
+        is_asked[named] = true
+        return argument(named)
       end)
       local results = joined(other.results, ", ", function(result)
         local by = by_name[result.operand.name:sub(2)]
@@ -275,7 +277,12 @@ local function gradient_of(row, rows, all)
       }
     end
   end
+  local fixed = {}
+  for _, output in ipairs(row.results) do
+    fixed[#fixed + 1] = not is_asked["d" .. output.operand.name] and by_name[output.operand.name].is or nil
+  end
   return #calls > 0 and lacking == 0 and {
+    fixed = #fixed > 0 and table.concat(fixed, ", ") or nil,
     calls = calls, saved = table.concat(saved, ", "), numbers = joined(numbers, "", function(number)
       return number .. ", "
     end), returned = table.concat(returned, ", "), several = #calls > 1,

@@ -51,9 +51,9 @@ end
 -- What the build makes of it is at made. A part is what a template is expanded for: { stem, dtype, backend, template,
 -- needs, variants, image, nth }, nth of a file's images; one for each precision, enabled backend and implementation,
 -- or for a variant whose parameters need an extension where a backend has these apart; and of products one that
--- `narrows` what is only a product's factor to the op's type (types.of_temporary), of which streams leave none. A sequence has its part, with
--- `runs`, and one for each of these, with `run`, its number, and variants { name, ... } like the sequence's. An op that
--- is left out has no files.
+-- `narrows` what is only a product's factor to the op's type (types.of_temporary): streams have no such factors in
+-- memory. A sequence has its part, with `runs`, and one for each of these, with `run`, its number, and variants
+-- { name, ... } like the sequence's. An op that is left out has no files.
 function sources.of(op)
   local files, hosts, parts, by_path = {}, {}, {}, {}
   if op.left_out then

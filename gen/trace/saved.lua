@@ -7,6 +7,7 @@
 -- for which x is -infinity, becomes 0 whatever L is.
 
 local expr = require "expr"
+local text = require "text"
 
 local saved = {}
 
@@ -113,7 +114,7 @@ function saved.read(nodes, results)
   for _, result in ipairs(results) do
     memo[result.node], memo[without_detach(result.node)] = result.leaf, result.leaf
   end
-  for _, node in pairs(nodes) do
+  for _, node in text.sorted_pairs(nodes) do
     roots[#roots + 1] = node
   end
   for _, result in ipairs(results) do
@@ -128,7 +129,7 @@ function saved.read(nodes, results)
       memo[quotient[1]] = result.leaf * expr.rewrite(quotient[2], {}, memo)
     end
   end
-  for name, node in pairs(nodes) do
+  for name, node in text.sorted_pairs(nodes) do
     found[name] = expr.rewrite(node, {}, memo)
   end
   return found

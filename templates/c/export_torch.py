@@ -64,6 +64,9 @@ def _$op.op$_fake($op.names$):
 def _$op.op$_setup(ctx, inputs, output):
     ctx.save_for_backward($gradient.saved$)
     ctx.numbers = ($gradient.numbers$)
+    //@ if gradient.fixed then
+    ctx.mark_non_differentiable($gradient.fixed$)
+    //@ end
 
 
 def _$op.op$_gradient(ctx, *slopes):
