@@ -12,7 +12,7 @@ cp "$LATHE_SRC"/tests/specs-sequence/* "$tmp/tree/specs/"
 shows() { # shows OP TEXT: what its programs are
   "$LATHE_GEN" --src "$tmp/tree" --backend scalar show "$1" --stage program | tr -s ' \n' ' ' | grep -F -e "$2"
 }
-is 'finds a stream between products' shows heads 'cut7 = select(t1, nan, step2) / select(t1, nan, sum1) steps of'
+is 'finds a stream between products' shows heads 'cut8 = select(t1, nan, step2) / select(t1, nan, sum1) steps of'
 is 'finds the gradient of a stream between products' shows heads_backward \
   'stream of heads_backward_f32__scalar_sequence_run2, heads_backward_f16__scalar_sequence_run2'
 is 'finds the product that a nest needs' shows softened 'cut4 = b + step1 nest of'
