@@ -11,7 +11,7 @@ extern "C" {
 /* An operand, inputs before outputs. axis: which of the op's axes it has, the outermost first. */
 typedef struct lathe_operand_info {
   const char *name;
-  lathe_dtype dtype; /* LATHE_VARIANT_DTYPE: that of the plan; LATHE_COMPUTED_DTYPE: the one it computes in */
+  lathe_dtype dtype; /* LATHE_VARIANT_DTYPE: the plan's; COMPUTED: the one it computes in */
   int output, index; /* index: 1 + the axis that its elements are places along; 0: none */
   int axes, axis[16];
 } lathe_operand_info;
