@@ -37,7 +37,7 @@ typedef struct request {
 } request;
 
 static void say_operand(const lathe_operand *operand) {
-  const bool whole = operand->dtype != LATHE_VARIANT_DTYPE && !lathe_dtype_numeric(operand->dtype);
+  const bool whole = !lathe_dtype_numeric(lathe_dtype_of_operand(operand, LATHE_F64));
 
   printf("%s %s %s", operand->output ? "output" : "input", operand->name,
          operand->index ? "index"
