@@ -35,7 +35,7 @@ local function attention(name, doc, masked, mask, torch)
       peers = {
         numpy = scores .. "p = np.where(x > -np.inf, np.exp(x - lse[..., None]), 0); "
           .. "e = np.einsum('bhgse,bhte->bhgst', do, v); "
-          .. "e = p * (e - (do * o).sum(-1, keepdims=True)) / q.shape[-1] ** 0.5; "
+          .. "e = np.where(x > -np.inf, p * (e - (do * o).sum(-1, keepdims=True)) / q.shape[-1] ** 0.5, 0); "
           .. "np.einsum('bhgst,bhtd->bhgsd', e, k), np.einsum('bhgst,bhgsd->bhtd', e, q), "
           .. "np.einsum('bhgst,bhgse->bhte', p, do)",
       },
