@@ -150,11 +150,11 @@ is 'builds the false driver' cc -std=gnu11 -Wall -Wextra -Wno-unused-parameter -
   -I"$LATHE_SRC/runtime" "$LATHE_SRC/tests/cuda/driver/driver.c" "$LATHE_SRC/tests/cuda/driver/device.c" \
   "$LATHE_SRC/tests/cuda/driver/defaults.c" -o "$tmp/libcuda.so.1" -lm
 
-fake() { # fake WISH OPTION...: the bench program with the false driver
+fake() { # fake WISH OPTION...: the bench program with the false driver; patience: seconds for a call of many elements
   wish=$1
   shift
   status=0
-  LD_LIBRARY_PATH=$tmp FAKE_CUDA=$wish "$LATHE_BENCH" --timeout 0.5 "$@" >"$tmp/list" || status=$?
+  LD_LIBRARY_PATH=$tmp FAKE_CUDA=$wish "$LATHE_BENCH" --timeout "${patience:-0.5}" "$@" >"$tmp/list" || status=$?
 }
 
 # A library that is no driver, and one that needs another which is not there, are not said to be missing.
@@ -210,7 +210,9 @@ else
   fake '' --in-process --op exp --dtype f32 --size 100 --check-only --rows
   is 'one process will do' test $status = 0
   is 'and has the device' grep '^ >exp_f32__cuda' "$tmp/list"
+  patience=9
   fake '' --op exp --dtype f32 --backend cuda --variant '*_u1' --size 10M --check-only --rows
+  unset patience
   is 'inputs that are sent in pieces are there' grep '^ >*exp_f32__cuda' "$tmp/list"
   is 'as they are' test $status = 0
   fake fault --in-process --op exp --size 100 --check-only --csv "$tmp/rows.csv"
@@ -242,7 +244,9 @@ else
   is 'calls in a second' near inference_speed 1000000
   is 'the share of the ceiling in percent' near gpu_efficiency 50
   is 'the rate in GB/s' near throughput_gbps 80
+  patience=9
   timed '' 1000000
+  unset patience
   is 'more than the cache is always cold' near real_time 2000
   is 'also when asked for' near cold_time 2000
   timed '' 10
