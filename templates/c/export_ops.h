@@ -60,7 +60,8 @@ static const struct {
   uint8_t code, bits, computed;
 } types[] = {
     //@ for _, type in ipairs(types) do
-    {"$type.python.name$", "$type.python.format$", $type.python.code$, $(8 * type.bytes), $type.COMPUTED$},
+    {"$type.python.name$", "$type.python.format$", $type.python.code$, $(8 * type.bytes),
+     $type.COMPUTED$},
     //@ end
 };
 
@@ -85,7 +86,10 @@ typedef struct function {
 
 /* The type of an operand's elements in a function; OTHER where that is null and they depend on it. */
 static inline int type_of(const operand *o, const function *f) {
-  return o->type < OTHER ? o->type : !f ? OTHER : o->type == OWN ? f->type : types[f->type].computed;
+  return o->type < OTHER  ? o->type
+         : !f             ? OTHER
+         : o->type == OWN ? f->type
+                          : types[f->type].computed;
 }
 
 typedef struct op {
