@@ -51,7 +51,8 @@ def arguments(doc, dtype, leads, low):
             elif shape[2] in ("int8", "uint8"):
                 given.append(torch.randint(0, 100, sizes, dtype=getattr(torch, shape[2])))
             else:
-                kind = getattr(torch, shape[2]) if shape[2] else dtype
+                computed = "of float64, else" in rest and dtype != torch.float64
+                kind = torch.float32 if computed else getattr(torch, shape[2]) if shape[2] else dtype
                 given.append((torch.rand(sizes, dtype=torch.float64) * 0.9 + low).to(kind))
         else:
             raise AssertionError(f"no operand: {line}")
