@@ -10,7 +10,7 @@ cd "${1:-$(dirname "$0")/..}" || exit 2
   limit README.md 200 "$(lines README.md)"
   limit configure 900 "$(lines configure)"
   limit build.ninja.in 650 "$(lines build.ninja.in)"
-  limit runtime/ 35823 "$(find runtime -name '*.[ch]' -exec cat {} + | wc -l)"
+  limit runtime/ 35818 "$(find runtime -name '*.[ch]' -exec cat {} + | wc -l)"
 
   # A file has one purpose, and 600 lines at most; of data any number.
   find gen runtime specs templates tests -type f ! -name '*.png' ! -name '*.pyc' ! -name '*.md' \

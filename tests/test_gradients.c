@@ -48,7 +48,7 @@ static long double *numbers(size_t count) {
 }
 
 /* The op's operands: its inputs as in the gradient's problem, or one half where the gradient does not need
- * them; outputs with the derivatives as weights, 0 where no gradient goes through. */
+ * them; outputs with the derivatives as weights, 0 where the gradient reads the output itself alone. */
 static void forward_make(forward *f, const problem *p) {
   const lathe_op *op = p->op->gradient_of;
   int magnitudes = op->noperands;
@@ -73,6 +73,7 @@ static void forward_make(forward *f, const problem *p) {
     else if (same >= 0)
       memcpy(values, p->input[same], f->elements[o] * sizeof(int64_t));
     if (op->operands[o].output) {
+      assert_true(same >= 0 || find_operand(p->op, "", op->operands[o].name) >= 0);
       f->weight[o] = values;
       f->args.buf[o] = numbers(f->elements[o]);
       f->args.buf[magnitudes++] = numbers(f->elements[o]);

@@ -191,6 +191,7 @@ for name in "calls", "with_numpy":
     exec(open(f"{sys.argv[1]}/{name}.py").read())
 class Work:
     expression, inputs, outputs = "x.T", {"x": numpy.ones((2, 3))}, {"y": numpy.ones((3, 2))}
+    statements, value, _ = statements_of(expression)
 result = Numpy().prepare(Work).one()
 sys.exit(not (result.flags.owndata and result.flags.c_contiguous))
 EOS

@@ -85,7 +85,7 @@ types.rows = {
 }
 
 -- What an operand may have of its own besides: the type that a kernel computes in, whichever that is.
-types.computed = { name = "computed" }
+types.computed = { name = "computed", low = -math.huge, high = math.huge }
 
 for _, row in ipairs(types.rows) do
   types[row.name] = row

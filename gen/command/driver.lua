@@ -305,7 +305,7 @@ local function expand_all(run, engine, take)
     expand_op(op, engine, run.options, take)
     -- Done with, and may be large.
     op.called, op.graph, op.values, op.magnitudes = nil, nil, nil, nil
-    op.steps, op.stream, op.sequence, op.mask = nil, nil, nil, nil
+    op.steps, op.stream, op.sequence = nil, nil, nil
   end
 end
 

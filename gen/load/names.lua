@@ -70,7 +70,6 @@ function names.in_code(op)
   local code = { operands = renamed(op.operands), scalars = renamed(op.scalars, "arg_"), graph = expr.begin(op.dims) }
   local computed = {
     values = op.values, magnitudes = op.magnitudes, steps = op.steps, stream = op.stream, sequence = op.sequence,
-    mask = op.mask,
   }
   local nodes = expr.adopt(nodes_in(computed), function(leaf)
     local name = named[leaf.op] and code_name[leaf.name]

@@ -51,7 +51,7 @@ end
 -- Refuses a range that the operand's own type has no numbers for.
 local function check_range(where, operand)
   local row = operand.storage and types[operand.storage]
-  if row and row.low and not operand.output and (operand.low < row.low or operand.high > row.high) then
+  if row and not operand.output and (operand.low < row.low or operand.high > row.high) then
     text.fail(where, "%s.%s: expected a range within that of %s, %g to %g, found %g to %g", operand.key, operand.name,
       row.name, row.low, row.high, operand.low, operand.high)
   end
@@ -60,8 +60,8 @@ end
 -- Refuses precisions that are computed in another type than an operand is.
 function operands.check_types(op)
   for _, operand in ipairs(op.operands) do
-    for _, dtype in ipairs(operand.storage and operand.storage ~= "computed" and op.dtypes or {}) do
-      local compute = types.compute(operand.storage)
+    for _, dtype in ipairs(operand.storage and op.dtypes or {}) do
+      local compute = types.compute(types.stored(operand, dtype))
       if types.compute(dtype) ~= compute then
         text.fail(op.where(operand.key, operand.name), "%s.%s: numbers of %s are computed in %s, those of %s in %s; "
           .. "expected dtypes without %s", operand.key, operand.name, operand.storage, compute, dtype,

@@ -240,8 +240,8 @@ local function check_use_of(op, reads, ops)
 end
 
 -- Refuses what a spec says under backward, of all ops of a gradient, or in it under one derivative, of the op by that
--- input alone, that is none of key_rows.of_backward. more: further keys;
--- whole: the one op of a gradient, of whose derivatives none has keys of its own.
+-- input alone, that is none of key_rows.of_backward. more: further keys; whole: the one op of a gradient, of whose
+-- derivatives none has keys of its own.
 local function check_backward(op, said, more, whole, ...)
   local known = table.move(more, 1, #more, #key_rows.of_backward + 1, { table.unpack(key_rows.of_backward) })
   local what = table.concat({ "backward", ... }, ".")

@@ -189,8 +189,7 @@ function interface.arguments(op, t, pointers, scalar)
   for i, operand in ipairs(op.operands) do
     given[#given + 1] = kind.address and ("(%s)(uintptr_t)%s[%d]"):format(kind.address, pointers, i - 1)
       or ("(%s%s *)%s[%d]"):format(operand.output and "" or "const ", c_type(types.of_elements(operand, t.dtype)),
-        pointers,
-        i - 1)
+        pointers, i - 1)
   end
   for i in ipairs(op.scalars) do
     given[#given + 1] = scalar:format(i - 1)

@@ -4,6 +4,7 @@ local launches = require "launches"
 local loops = require "loops"
 local lower = require "lower"
 local lower_steps = require "lower_steps"
+local sequence = require "sequence"
 local sources = require "sources"
 local text = require "text"
 
@@ -138,7 +139,7 @@ local function reference_file(engine, op, reference, file, options)
       { k = kernel, op = op, steps = steps, loops = loops, text = text })
     prologue = prologue or kernel.prologue
     if dtype == "f64" and op.masked ~= 0 and not file.references then
-      local mask = lower_steps.by_places(kernel, op, { op.mask }, "power")
+      local mask = lower_steps.by_places(kernel, op, { sequence.whole_stream(op).mask }, "power")
       expanded[#expanded + 1] = engine("templates/c/share.c", { k = kernel, op = op, mask = mask, text = text })
       prologue[#prologue + 1] = '#include "scalar.h"'
     end

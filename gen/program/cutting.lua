@@ -4,7 +4,6 @@
 --   op            the op
 --   is_computed   the nodes that runs have computed, a set
 --   brought_for   by a factor that is cut, the product that it is brought for
---   is_beside     the nodes that are reduced beside a tile, a set
 
 local axes = require "axes"
 local contraction = require "contraction"
@@ -116,10 +115,10 @@ function cutting:cut_factors(nodes, splits, is_cut)
   return found
 end
 
--- The reductions in some nodes, of a tile's rows or columns alone, for which nothing of the tile is needed; those that
--- are below the nodes.
+-- The reductions below some nodes, of a tile's rows or columns alone, for which nothing of the tile is needed; and a
+-- set of these and of such among the nodes.
 function cutting:beside_tile(nodes, tile)
-  local found, is_root = {}, {}
+  local found, all, is_root = {}, {}, {}
   for _, node in ipairs(nodes) do
     is_root[node] = true
   end
@@ -129,11 +128,11 @@ function cutting:beside_tile(nodes, tile)
       is_beside = is_beside and under.axes & tile ~= tile
       return is_beside
     end)
-    self.is_beside[node] = is_beside
+    all[node] = is_beside or nil
     found[#found + 1] = is_beside and not is_root[node] and node or nil
     return not is_beside or is_root[node]
   end)
-  return found
+  return found, all
 end
 
 local function size_of(set)

@@ -203,13 +203,14 @@ end
 function maker:add_beside(values)
   local nodes = nodes_of(values)
   for _, tile in ipairs(self:tiles_in(nodes)) do
-    local cuts = self:beside_tile(nodes, tile)
+    local cuts, is_beside = self:beside_tile(nodes, tile)
     for _, value in ipairs(#cuts > 0 and values or {}) do
       if not self:try("stream", { value }, {}) and self:try("stream", { value }, cuts) then
+        self.is_beside = is_beside
         self:split(self:values_of(cuts))
         local beside, left = {}, {}
         for _, each in ipairs(values) do
-          local list = self.is_beside[each.node] and beside or left
+          local list = is_beside[each.node] and beside or left
           list[#list + 1] = each
         end
         self:split(beside)
@@ -261,7 +262,7 @@ function maker:add(run, values)
     if value.operand.temporary then
       self.temporaries[#self.temporaries + 1], self.is_computed[value.node] = value.operand, true
     end
-    self.is_apart = self.is_apart or run.template ~= "stream" and not self.is_beside[value.node]
+    self.has_others = self.has_others or run.template ~= "stream" and not self.is_beside[value.node]
   end
 end
 
@@ -437,14 +438,14 @@ function sequence.make(op, values, of_streams)
     end)
   end
   self:split(self:add_beside(values))
-  local is_nest = #self.runs == 1 and self.runs[1].template == "nest" or of_streams and self.is_apart
-  if is_nest or launches_of(self.runs) > capacity.launches then
+  local is_nest = #self.runs == 1 and self.runs[1].template == "nest"
+  if is_nest or of_streams and self.has_others or launches_of(self.runs) > capacity.launches then
     return nil
   end
   self:mark_factors()
   local record = {
     runs = self.runs, temporaries = self.temporaries, operands = { table.unpack(op.operands) },
-    of_streams = not self.is_apart, products = self:products(values),
+    of_streams = not self.has_others, products = self:products(values),
   }
   table.move(self.temporaries, 1, #self.temporaries, #record.operands + 1, record.operands)
   for _, run in ipairs(record.runs) do
@@ -452,6 +453,20 @@ function sequence.make(op, values, of_streams)
     run.record, run.cuts = nil, nil
   end
   return record
+end
+
+-- The records of the streams that an op's kernels are, or are made of.
+function sequence.streams(op)
+  local list = { op.stream or nil }
+  for _, run in ipairs(op.sequence and op.sequence.runs or {}) do
+    list[#list + 1] = run.programs.stream
+  end
+  return list
+end
+
+-- The one of them that has all of an op's products; nil of none.
+function sequence.whole_stream(op)
+  return (op.stream or op.sequence and op.sequence.of_streams) and sequence.streams(op)[1] or nil
 end
 
 return sequence

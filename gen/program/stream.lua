@@ -39,6 +39,7 @@
 
 local expr = require "expr"
 local joined = require "joined"
+local move = require "move"
 local passes = require "passes"
 local products = require "products"
 local reads = require "reads"
@@ -454,20 +455,17 @@ local function without(pass)
   return powered and "power" or not pass.peak and "zero" or nil
 end
 
--- The masks that all must hold for a product not to be 0, or nil.
-local function masks_of(node)
-  local mask, value = expr.masked(node)
-  local others = node.op == "mul" and { masks_of(node[1]), masks_of(node[2]) } or { value and masks_of(value) }
-  for _, other in pairs(others) do
-    mask = mask and expr.all_of(mask, other) or other
+-- A number that is -infinity where masks make a product 0, and else the one given; nil of neither.
+local function none_where_zero(product, number)
+  local masks = {}
+  product = move.unmasked(product, masks)
+  for _, mask in ipairs(masks) do
+    number = expr.select(mask, number or 0, -math.huge)
   end
-  return mask
-end
-
--- A number that is -infinity where masks make a product 0; nil of none.
-local function none_where_zero(product)
-  local mask = masks_of(product)
-  return mask and expr.select(mask, 0, -math.huge)
+  for i = 1, product.op == "mul" and 2 or 0 do
+    number = none_where_zero(product[i], number)
+  end
+  return number
 end
 
 -- What a pass's values read elsewhere becomes leaves: reads.lua. Notes whether there are random numbers.

@@ -117,7 +117,7 @@ local function op_row(out, op, index_of)
   local rounded_terms, extremes, saved, read = 0, 0, 0, {}
   for i, o in ipairs(op.operands) do
     read[i - 1] = op.read_at[o.name]
-    saved = saved | (index_of[op.forward] and op.saved[o.name] and 1 << i - 1 or 0)
+    saved = saved | (index_of[op.forward] and o.saved and 1 << i - 1 or 0)
     rounded_terms = rounded_terms | (o.rounded and 1 << i - 1 or 0)
     extremes = extremes | (op.extremes[i - 1] and 1 << i - 1 or 0)
   end

@@ -18,6 +18,7 @@ local magnitude = require "magnitude"
 local pattern = require "pattern"
 local reductions = require "reductions"
 local saved = require "saved"
+local sequence = require "sequence"
 local text = require "text"
 local types = require "types"
 
@@ -307,23 +308,13 @@ local function sums_in_order(op)
   return op.template == "contract"
 end
 
--- The stream that an op's kernels are, or that all of their products are in; nil of others.
-local function stream_of(op)
-  for _, run in ipairs(op.sequence and op.sequence.of_streams and op.sequence.runs or {}) do
-    if run.programs.stream then
-      return run.programs.stream
-    end
-  end
-  return op.stream or nil
-end
-
 -- Whether an op's kernels are streams, or made of some, that leave out terms which a mask makes zero.
 local function leaves_out(op)
-  local found = op.stream and op.stream.leaves_out
-  for _, run in ipairs(op.sequence and op.sequence.runs or {}) do
-    found = found or run.programs.stream and run.programs.stream.leaves_out
+  local found = false
+  for _, record in ipairs(sequence.streams(op)) do
+    found = found or record.leaves_out or false
   end
-  return found or false
+  return found
 end
 
 -- The products with a factor that some kernel may round, or whose terms it may leave out, or nil.
@@ -425,28 +416,24 @@ local function read_at(op)
   return found
 end
 
--- Of a gradient's inputs that are results of the op itself: their names, a set; whether the other inputs say what they
--- are; and the axes along which their elements do not stand for themselves.
+-- Whether the other inputs of a gradient say what those are that are results of the op itself; and the axes along which
+-- elements of these do not stand for themselves.
 local function saved_of(op)
-  local has, found, bound = {}, {}, 0
+  local has, is_said, bound = {}, true, 0
   for _, list in ipairs { op.operands, op.scalars } do
     for _, item in ipairs(list) do
-      has[item.name] = true
+      has[item.name] = item
     end
   end
-  local is_whole = true
-  for _, list in ipairs(op.forward and { op.forward.operands, op.forward.scalars } or {}) do
+  for _, list in ipairs { op.forward.operands, op.forward.scalars } do
     for _, item in ipairs(list) do
-      is_whole = is_whole and (item.output or has[item.name])
+      is_said = is_said and (item.output or has[item.name] ~= nil)
     end
   end
-  for _, value in ipairs(op.forward and op.forward.values or {}) do
-    if has[value.operand.name] then
-      found[value.operand.name] = true
-      bound = bound | value.operand.axes & ~apart.of(value)
-    end
+  for _, value in ipairs(op.forward.values or {}) do
+    bound = bound | (has[value.operand.name] and value.operand.axes & ~apart.of(value) or 0)
   end
-  return found, is_whole, bound
+  return is_said, bound
 end
 
 -- Checks what an op computes, and finds what follows from its graph.
@@ -461,12 +448,14 @@ function trace.op(op)
   check_in_place(op)
   op.magnitudes = magnitudes_of(op)
   op.work = expr.work(roots_of(op))
-  local streamed = stream_of(op)
-  op.masked, op.mask = streamed and streamed.masked or 0, streamed and streamed.mask
+  local streamed = sequence.whole_stream(op)
+  op.masked = streamed and streamed.masked or 0
   op.leaves_out = leaves_out(op) and (op.masked == 0 or streamed.by_indexes or false)
   op.read_at = read_at(op)
-  local found, says, bound = saved_of(op)
-  op.saved, op.says_saved = found, says
+  local bound = 0
+  if op.forward then
+    op.says_saved, bound = saved_of(op)
+  end
   op.apart = by_operand(op, function(value)
     return apart.of(value) & ~bound
   end)

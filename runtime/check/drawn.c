@@ -43,7 +43,7 @@ check_result check_drawn(const device_call *call, const check_kept *kept) {
   for (int o = 0; o < p->op->noperands && r.verdict == CHECK_RIGHT; o++) {
     /* Of two drawings of n numbers each the difference deviates by no more than this. */
     const double most = deviations * sqrt((double)p->elements[o] / 2) + 1;
-    char *right = p->op->operands[o].output && !p->sample ? result_right(p, o) : NULL;
+    char *right = p->op->operands[o].output && !p->sample ? problem_result(p, o) : NULL;
     double surplus;
     size_t agreed;
     judgement j;

@@ -9,17 +9,6 @@
 #include "judge.h"
 #include "library/dtype.h"
 
-void *result_right(const problem *p, int o) {
-  const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[o], p->dtype);
-  char *result = malloc(p->bytes[o] + 1);
-
-  for (size_t i = 0; result && i < p->elements[o]; i++) {
-    const double value = (double)problem_expected(p, o, i);
-    lathe_dtype_narrow(type, &value, 1, result + i * lathe_dtype_size(type));
-  }
-  return result;
-}
-
 static void drop(result_source *from, int which) {
   if (from->kept[which].call)
     from->on->release(from->kept[which].call);
@@ -56,7 +45,7 @@ void *result_of(result_source *from, const problem *p, int o) {
   void *result = NULL;
 
   if (!from)
-    return result_right(p, o);
+    return problem_result(p, o);
   call = call_of(from, p);
   if (!call)
     return NULL;

@@ -18,10 +18,8 @@ typedef struct result_source {
 
 void result_source_free(result_source *from);
 
-/* The results of a right kernel; to be freed, null where memory is short. */
-void *result_right(const problem *p, int output);
-
-/* The same, or where `from` is not null what that variant leaves; null also where it can't be run. */
+/* The results of a right kernel, or where `from` is not null what that variant leaves; to be freed, null where memory
+ * is short or it can't be run. */
 void *result_of(result_source *from, const problem *p, int output);
 
 /* Whether a result would pass for right: as the device's own, or where `from` is null as any kernel's. */

@@ -385,6 +385,17 @@ long double problem_expected(const problem *p, int output, size_t element) {
   return value;
 }
 
+void *problem_result(const problem *p, int output) {
+  const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[output], p->dtype);
+  char *result = malloc(p->bytes[output] + 1);
+
+  for (size_t i = 0; result && i < p->elements[output]; i++) {
+    const double value = (double)problem_expected(p, output, i);
+    lathe_dtype_narrow(type, &value, 1, result + i * lathe_dtype_size(type));
+  }
+  return result;
+}
+
 /* Whether an operand has numbers below the normal range of its type. With `away` they become zero, of the same sign, or
  * the nearest of those that the range's lowest numbers of so many digits are apart. */
 static bool flush(const problem *p, int o, bool away, int digits) {

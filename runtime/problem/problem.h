@@ -97,6 +97,10 @@ long double problem_number(const problem *p, const void *numbers, size_t element
 /* The expected value of an element of an output. */
 long double problem_expected(const problem *p, int output, size_t element);
 
+/* What is expected of an output in its own type: the results of a right kernel; to be freed, null where memory is
+ * short. */
+void *problem_result(const problem *p, int output);
+
 /* Another of the same op, type, seed and scalars, with a place for its results, and none for inputs; null where there
  * is no memory. */
 problem *problem_like(const problem *p, const size_t *dim);

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "library/bench.h"
-#include "library/dtype.h"
 #include "sampling.h"
 
 static int find(const lathe_op *op, const char *name) {
@@ -44,14 +42,9 @@ static problem *solved(const problem *p, int result, const size_t *different) {
 
 static bool fill(problem *p, int input, const size_t *different) {
   const int result = find(p->op->gradient_of, p->op->operands[input].name);
-  const lathe_dtype type = lathe_dtype_of_operand(&p->op->operands[input], p->dtype);
   problem *own = solved(p, result, different);
-  char *few = own ? memory_make(own->bytes[result]) : NULL;
+  void *few = own ? problem_result(own, result) : NULL;
 
-  for (size_t i = 0; few && i < own->elements[result]; i++) {
-    const double value = (double)problem_expected(own, result, i);
-    lathe_dtype_narrow(type, &value, 1, few + i * lathe_dtype_size(type));
-  }
   if (few)
     sampling_repeat(p, input, different, few);
   free(few);

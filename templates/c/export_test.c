@@ -35,8 +35,9 @@ enum { DIMS = $(#op.dims), OPERANDS = $(#op.operands), SCALARS = $(#op.scalars) 
 static const char *const dim_name[DIMS + 1] = {$axes$};
 static const double scalar[SCALARS + 1] = {$scalars$};
 
-/* An operand: its type, or that of the function, or the one that it computes in; its axes; what its elements are: numbers
- * between low and high, or places along an axis (1 + index); and whether they are places of results of rounding. */
+/* An operand: its type, or that of the function, or the one that it computes in; its axes; what its elements are:
+ * numbers between low and high, or places along an axis (1 + index); and whether they are places of results of
+ * rounding. */
 typedef struct operand {
   const char *name;
   lathe_dtype type;

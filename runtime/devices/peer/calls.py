@@ -27,8 +27,9 @@ def statements_of(expression):
     results = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
     later = {place: one.body for place, one in enumerate(results) if isinstance(one, ast.Lambda)}
     timed = [one for one in results if not isinstance(one, ast.Lambda)]
-    whole_value = timed[0] if later and len(timed) == 1 else ast.Tuple(timed, ast.Load()) if later else last.value
-    return statements, whole_value, later
+    if not later:
+        return statements, last.value, later
+    return statements, timed[0] if len(timed) == 1 else ast.Tuple(timed, ast.Load()), later
 
 
 def loop_of(statements, value, names, known):

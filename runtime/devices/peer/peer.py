@@ -54,6 +54,7 @@ class Work:
                 places = {"input": self.inputs, "given": self.given, "output": self.outputs}
                 places[word][name] = view if word == "output" else library.copy(view, self.device)
         self.operands = self.inputs | self.given
+        self.statements, self.value, self.later = statements_of(self.expression)
 
     def bytes(self):
         return sum(one.nbytes for one in [*self.operands.values(), *self.outputs.values()] if hasattr(one, "nbytes"))
@@ -65,29 +66,35 @@ class Problem:
     def __init__(self, library, memory, lines):
         self.library, self.work = library, Work(library, memory, lines)
         self.calls = library.prepare(self.work)
-        self.results, self.flat, self.later = (), {}, {}
-        if self.work.expression and not self.work.gradient:
-            statements, _, later = statements_of(self.work.expression)
-            self.later = {place: function_of(statements, value, self.work.inputs, dict(library.known))
-                          for place, value in later.items()}
+        self.results, self.flat = (), {}
+        self.later = {} if self.work.gradient else self.work.later
+
+    def check_shape(self, nth):
+        name, view = list(self.work.outputs.items())[nth]
+        shape, found = tuple(view.shape), self.library.shape(self.results[nth])
+        if shape != found:
+            raise Refused(f"expected {name} of shape {shape}, found {found}")
 
     def time(self, calls):
         taken, result = self.calls.time(calls)
         self.results, self.flat = list(result) if isinstance(result, (tuple, list)) else [result], {}
-        for place, once in self.later.items():
-            self.results.insert(place, once(**self.work.inputs))
+        for place in self.later:
+            self.results.insert(place, None)
         outputs = self.work.outputs
         if len(self.results) != len(outputs):
             raise Refused(f"expected {len(outputs)} results ({', '.join(outputs)}), found {len(self.results)}")
-        for (name, view), one in zip(outputs.items(), self.results):
-            shape, found = tuple(view.shape), self.library.shape(one)
-            if shape != found:
-                raise Refused(f"expected {name} of shape {shape}, found {found}")
+        for nth in range(len(outputs)):
+            if nth not in self.later:
+                self.check_shape(nth)
         return taken
 
     def fetch(self, nth, at, size):
         """Puts bytes of a result into the file, and all of the elements that they are of."""
-        view = list(self.work.outputs.values())[nth].reshape(-1)
+        work, view = self.work, list(self.work.outputs.values())[nth].reshape(-1)
+        if nth in self.later and self.results[nth] is None:
+            once = function_of(work.statements, self.later[nth], work.inputs, dict(self.library.known))
+            self.results[nth] = once(**work.inputs)
+            self.check_shape(nth)
         if nth not in self.flat:
             self.flat[nth] = self.library.flat(self.results[nth])
         first, last = at // view.itemsize, -(-(at + size) // view.itemsize)

@@ -51,7 +51,7 @@ class Numpy:
         return ast.Call(function, arguments, [ast.keyword("out", ast.Name("_out", ast.Load()))])
 
     def prepare(self, work):
-        statements, value, _ = statements_of(work.expression)
+        statements, value = work.statements, work.value
         for node in ast.walk(ast.parse(work.expression)):
             if isinstance(node, ast.Name) and node.id in ("erf", "erfc", "random") and node.id not in self.known:
                 raise Refused(f"NumPy has no {node.id}" + (", which SciPy has" if node.id != "random" else ""))

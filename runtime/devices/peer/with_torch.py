@@ -51,7 +51,7 @@ class Torch:
 
     def forward(self, work):
         """What the expression computes, as a function that is compiled once for all operands of one kind."""
-        statements, value, _ = statements_of(work.expression)
+        statements, value = work.statements, work.value
         if not self.compiled:
             return function_of(statements, value, work.inputs, dict(self.known))
         kind = (work.expression, work.gradient, *((name, getattr(one, "dtype", None), getattr(one, "shape", None))
@@ -69,8 +69,7 @@ class Torch:
         with self.torch.enable_grad():
             results = forward(**inputs)
         results = results if isinstance(results, tuple) else (results,)
-        *_, later = statements_of(work.expression)
-        names = [name for place, name in enumerate(work.results) if place not in later]
+        names = [name for place, name in enumerate(work.results) if place not in work.later]
         given = [(one, operands["d" + name]) for name, one in zip(names, results) if "d" + name in operands]
         return {"_of": [one for one, _ in given], "_by": leaves, "_given": [d for _, d in given]}
 
@@ -78,7 +77,7 @@ class Torch:
         """What is timed, as statements and a value, what they know by name, and a function that makes operands ready
         for them."""
         if not (self.compiled or work.gradient):
-            return *statements_of(work.expression)[:2], dict(self.known), lambda operands: operands
+            return work.statements, work.value, dict(self.known), lambda operands: operands
         forward = self.forward(work)
         if not work.gradient:
             return [], call_of("_forward", work.inputs), {"_forward": forward}, lambda operands: operands
